@@ -128,7 +128,7 @@ async function evaluate(
     } catch (error) {
       signal.throwIfAborted();
       onResult?.(authenticator.name, { kind: "failed", error });
-      const level = isHttpError(error, "ERR_TOO_MUCH_WORK") ? "warn" : "error"; // strangers can make it busy
+      const level = isHttpError(error, "ERR_TOO_MUCH_WORK") ? "warn" : "error"; // unknown clients can make it busy
       log[level]("method of authentication out of order", { authenticator: authenticator.name, error });
       failed.push(authenticator.name);
       failure = error;

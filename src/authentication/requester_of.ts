@@ -3,7 +3,7 @@ import type { Credentials } from "../model/credentials.ts";
 import type { Requester } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 
-/** Returns the queue key: strangers share that of their address, known users have their own. */
+/** Returns the queue key: unknown clients share that of their address, known users have their own. */
 export function waiterOf(
   { clientAddress, knownAs }: Pick<Credentials, "clientAddress" | "knownAs">,
   signal: AbortSignal,

@@ -83,9 +83,9 @@ export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | 
   const persistence = readPersistence(reader);
   if (share === undefined || persistence === undefined) return undefined;
   const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
-  const strangers = share.servers.filter((name) => !shared.includes(name));
-  if (strangers.length > 0) {
-    const expected = `expected names from authservice.servers, ignored: ${strangers.join(" ")}`;
+  const unknown = share.servers.filter((name) => !shared.includes(name));
+  if (unknown.length > 0) {
+    const expected = `expected names from authservice.servers, ignored: ${unknown.join(" ")}`;
     reader.warn("share.servers", expected, share.servers.join(" "));
   }
   const { directory, database } = persistence;

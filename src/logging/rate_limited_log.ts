@@ -5,7 +5,7 @@ import type { Fields, Logger } from "./logger.ts";
 const MAX_LINES = 20;
 const PERIOD_MS = 10_000;
 
-/** Rate-limits lines that strangers can cause, and logs the number of dropped ones. */
+/** Rate-limits lines that unknown clients can cause, and logs the number of dropped ones. */
 export class RateLimitedLog {
   #since = -Infinity;
   #written = 0;

@@ -11,7 +11,7 @@ const REASONS = {
 export interface SemaphoreLimits extends FairQueueLimits {
   readonly maxConcurrent: number; // concurrent permits
   readonly reservedForKnown?: number; // permits reserved for known clients. Default: 0
-  readonly knownWeight?: number; // turns of known clients per turn of a stranger while both wait. Default: 1
+  readonly knownWeight?: number; // turns of known clients per turn of an unknown one while both wait. Default: 1
   readonly maxConcurrentPerKey?: number; // concurrent permits per queue key. Default: all
   readonly maxWaitMs?: number; // milliseconds. Default: no limit
 }
@@ -19,7 +19,7 @@ export interface SemaphoreLimits extends FairQueueLimits {
 /** Identity and priority of a waiter. */
 export interface SemaphoreWaiter {
   readonly queueKey: string;
-  /** Known clients queue separately, so that no number of strangers can delay them. */
+  /** Known clients queue separately, so that no number of unknown clients can delay them. */
   readonly known: boolean;
   readonly signal: AbortSignal; // ends the wait; running work has to observe it itself
 }
@@ -30,10 +30,10 @@ export class FairSemaphore {
   readonly #unknown: FairQueue;
   readonly #inFlight = new Map<string, number>(); // running work by queue key
   #count = 0;
-  #unknownCount = 0; // running work of strangers
+  #unknownCount = 0; // running work of unknown clients
   #knownInRow = 0;
 
-  /** @param limits The limits on waiting apply to known clients and strangers separately. */
+  /** @param limits The limits on waiting apply to known and unknown clients separately. */
   constructor(readonly limits: SemaphoreLimits) {
     this.#known = new FairQueue(limits);
     this.#unknown = new FairQueue(limits);

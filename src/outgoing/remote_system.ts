@@ -28,7 +28,7 @@ export interface Requester extends SemaphoreWaiter {
 }
 
 const MAX_CONCURRENT = 6;
-/** Waiting requests of strangers and of known users. */
+/** Waiting requests of unknown clients and of known users. */
 const WAITING = 512;
 const WAITING_PER_KEY = 256; // enough for a course behind one address
 const MAX_WAIT_MS = 5_000;
@@ -67,7 +67,7 @@ export class RemoteSystem {
     });
     const { maxConcurrent = MAX_CONCURRENT } = options;
     const maxConcurrentPerKey = Math.ceil(maxConcurrent / 2);
-    // Reserved, so that strangers with slow tokens cannot block known users.
+    // Reserved, so that unknown clients with slow tokens cannot block known users.
     const reservedForKnown = Math.floor(maxConcurrent / 3);
     this.#semaphore = new FairSemaphore({
       maxConcurrent,

@@ -7,7 +7,7 @@ import type { PartialCall } from "../resource/call.ts";
 /** Seconds for a sign-in, also at a provider. */
 const ATTEMPT_SECONDS = 3600;
 
-/** Sign-in attempt of a browser. All its values derive from a secret in the browser, so that strangers need no storage here. */
+/** Sign-in attempt of a browser. All its values derive from a secret in the browser, so that unknown clients need no storage here. */
 export class SignInAttempt {
   readonly #secret: string;
   readonly #cookie: HostCookie;

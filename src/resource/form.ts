@@ -22,7 +22,7 @@ export async function readForm({ request }: Pick<Call, "request">): Promise<Form
 
 /** Parses the text of a form. @throws {ERR_INVALID_REQUEST} */
 export function parseForm(text: string): Form {
-  // Counted before parsing: strangers send forms, and thirty thousand empty fields cost milliseconds.
+  // Counted before parsing: unknown clients send forms, and thirty thousand empty fields cost milliseconds.
   if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) {
     throw invalidRequest(`Expected at most ${MAX_FIELDS} fields`);
   }

@@ -75,7 +75,7 @@ export class RequestObserver {
       const action = method === "DELETE" ? "removed" : "uploaded";
       this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
-    if (failure === "ERR_AUDIT_UNAVAILABLE") return; // else strangers could push waiting lines out of the queue
+    if (failure === "ERR_AUDIT_UNAVAILABLE") return; // else unknown clients could displace queued lines
     this.#audit({
       ...facts,
       event: audit,

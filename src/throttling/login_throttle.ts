@@ -73,7 +73,7 @@ export class LoginThrottle {
 
   /**
    * Admits an attempt, or returns a promise of it while too many others run; `signal` ends that wait.
-   * @throws {ERR_TOO_MANY_FAILURES} 429 if it is too early. The promise also: {@link TooManyAtOnce}, 429.
+   * @throws {ERR_TOO_MANY_FAILURES} 429 if it is too early. The promise also: {@link NoPermit}, 429.
    */
   admit({ authorization, clientAddress }: Credentials, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);

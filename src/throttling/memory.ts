@@ -31,7 +31,7 @@ const MAX_STATE_RECORDS = 10_000;
 const SHARED_FACTOR = 4;
 /** Tokens and keys cannot be guessed; failures mean broken clients that cause work elsewhere. */
 const TOKEN_FACTOR = 20;
-/** Longest wait that strangers can impose on a user elsewhere, or on an address's tokens. */
+/** Longest wait that unknown clients can impose on a user elsewhere, or on an address's tokens. */
 const MAX_COLLATERAL_MS = 60_000;
 /** How long a right password makes a user known at an address. */
 export const KNOWN_MS = 24 * 60 * 60_000;

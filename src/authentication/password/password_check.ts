@@ -33,9 +33,9 @@ const SCRYPT_DECOY = {
 
 /**
  * Checks passwords without revealing users by timing: each failure takes one MD5 comparison, and one scrypt
- * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without
- * a permit are not counted, so their answer must not depend on the password: strangers' right passwords need one too, as
- * do those of users known at an address after any other password from there.
+ * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without a
+ * permit are not counted, so their answer must not depend on the password: unknown clients need a permit for a correct
+ * password too, as do users known at an address after any other password from there.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;

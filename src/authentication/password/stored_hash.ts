@@ -169,7 +169,7 @@ export async function matchesStored(stored: StoredHash, password: string): Promi
 /** Limits concurrent scrypt work: a hash takes 0.1 s and tens of MB, and the runtime would run hundreds. */
 export class ScryptSemaphore {
   readonly #semaphore = new FairSemaphore({
-    maxConcurrent: 3, // for two cores: known users need not wait for two strangers
+    maxConcurrent: 3, // for two cores: known users need not wait for two unknown ones
     reservedForKnown: 1,
     knownWeight: 8,
     waiting: 128, // some seconds of work, as for each key

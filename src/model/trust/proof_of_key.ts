@@ -5,7 +5,7 @@ import { certificateFacts } from "./certificate_facts.ts";
 
 const KNOWN = new BoundedMap<string, boolean>(256);
 
-let stranger: string | undefined;
+let otherKey: string | undefined;
 
 /**
  * Reports whether a `node:tls` handshake proves possession of the certificate's key. Deno 2.9.6 **skips the signature
@@ -18,10 +18,10 @@ export function provesKey(certificate: X509Certificate): boolean {
 }
 
 function isReadable(certificate: X509Certificate): boolean {
-  stranger ??= generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  otherKey ??= generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
     .export({ type: "pkcs8", format: "pem" }).toString();
   try {
-    Deno.createHttpClient({ cert: certificate.toString(), key: stranger }).close();
+    Deno.createHttpClient({ cert: certificate.toString(), key: otherKey }).close();
     return false;
   } catch (error) {
     return error instanceof TypeError && error.message.includes("KeyMismatch");
