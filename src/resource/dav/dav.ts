@@ -33,6 +33,9 @@ import { parseIf } from "./if_header.ts";
 /** Conditions on the version of a file (RFC 9110, 13.1). */
 const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
 
+/** `Depth` of methods that delete or move directories as a whole (RFC 4918, 9.6.1 and 9.9.2). */
+const WHOLE = ["infinity"] as const;
+
 /** Methods of `/dav/<server>/<path>` (RFC 4918). */
 const HANDLERS: Readonly<Record<string, (dav: DavCall) => Promise<HttpResponse>>> = {
   PROPFIND: propfind,
@@ -76,8 +79,8 @@ export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>
 /** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */
 export async function davServers(call: Call, parts: DavParts): Promise<HttpResponse> {
   const wanted = await wantedProperties(call);
-  const depth = depthOf(call, ["0", "1"]);
-  if (depth === undefined) return infiniteDepth();
+  const depth = depthOf(call, ["0", "1", "infinity"]);
+  if (depth === "infinity") return infiniteDepth();
   const root = davRoot(call.base);
   const names = depth === "0" ? [] : ownServers(call, parts.servers).map(({ name }) => name);
   const found = ["", ...names].map((name): DavResource => ({
@@ -93,8 +96,8 @@ export async function davServers(call: Call, parts: DavParts): Promise<HttpRespo
 async function propfind(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target, parts, user } = dav;
   const wanted = await wantedProperties(call);
-  const depth = depthOf(call, ["0", "1"]);
-  if (depth === undefined) return infiniteDepth();
+  const depth = depthOf(call, ["0", "1", "infinity"]);
+  if (depth === "infinity") return infiniteDepth();
   using session = await files.open(target.path, call.signal);
   const entry = there(dav, await find(session, target.path));
   // Listings work without the database; requests that change something check locks and fail.
@@ -228,7 +231,7 @@ async function put(dav: DavCall): Promise<HttpResponse> {
 
 async function remove(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target: { path }, user, parts } = dav;
-  requireWhole(call);
+  depthOf(call, WHOLE);
   if (path === "/") throw httpError("ERR_OVERLAP");
   await requireVersion(dav);
   await requireUnlocked(dav, [{ path, below: true }, { path: withoutSlash(parentOf(path)) }]);
@@ -240,8 +243,7 @@ async function remove(dav: DavCall): Promise<HttpResponse> {
 async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target: { path: from }, user, parts } = dav;
   const isMove = call.request.method === "MOVE";
-  if (isMove) requireWhole(call);
-  const shallow = !isMove && depthOf(call, ["0", "infinity"]) === "0";
+  const shallow = depthOf(call, isMove ? WHOLE : ["0", "infinity"] as const) === "0";
   const overwrite = call.request.headers.get("Overwrite")?.trim().toUpperCase() ?? "T";
   if (overwrite !== "T" && overwrite !== "F") throw invalidRequest("Overwrite: expected T or F");
   const { path: to } = await davTarget(call, user.server, destinationOf(call), files.home);
@@ -277,11 +279,6 @@ function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
     (entry.kind === "directory" || !target.wantsDirectory);
   if (!isRight) throw nothingThere("neither file nor directory as asked for");
   return entry;
-}
-
-/** Checks `Depth`: directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
-function requireWhole(call: Call): void {
-  if (depthOf(call, ["infinity"]) === undefined) throw invalidRequest("Depth: expected infinity");
 }
 
 async function wantedProperties({ request }: Call): Promise<Wanted> {

@@ -78,11 +78,12 @@ export async function untilBan(
   }
 }
 
-/** Returns the header `Depth`; undefined if it has another value than the known ones. @throws {ERR_INVALID_REQUEST} */
-export function depthOf({ request }: Pick<Call, "request">, known: readonly string[]): string | undefined {
+/** Returns the header `Depth`, by default `infinity`. @throws {ERR_INVALID_REQUEST} Unless it has one of these values. */
+export function depthOf<D extends string>({ request }: Pick<Call, "request">, known: readonly D[]): D {
   const depth = request.headers.get("Depth")?.trim().toLowerCase() ?? "infinity";
-  if (!["0", "1", "infinity"].includes(depth)) throw invalidRequest("Depth: expected 0, 1 or infinity");
-  return known.find((each) => each === depth);
+  const found = known.find((each) => each === depth);
+  if (found === undefined) throw invalidRequest(`Depth: expected ${known.join(" or ")}`);
+  return found;
 }
 
 /** Returns the error for a body without this element. */

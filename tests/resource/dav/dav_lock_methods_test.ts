@@ -12,6 +12,7 @@ import { DavSite, lockinfo } from "./dav_site.ts";
 
 const WRONG: [method: string, question: { headers?: Record<string, string>; body?: string }, told: string][] =
   [
+    ["LOCK", { body: lockinfo(), headers: { Depth: "1" } }, "400 ERR_INVALID_REQUEST"],
     ["LOCK", { body: lockinfo().replaceAll("lockinfo", "propfind") }, "400 ERR_INVALID_REQUEST"],
     ["LOCK", { body: lockinfo().replace("write", "read") }, "400 ERR_INVALID_REQUEST"],
     ["LOCK", { body: lockinfo("other") }, "400 ERR_INVALID_REQUEST"],

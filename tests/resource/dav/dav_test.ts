@@ -22,6 +22,9 @@ Deno.test("WebDAV refuses a body that the method does not expect", async () => {
 
 const WRONG_REQUESTS: [method: string, path: string, headers: Record<string, string>, told: string][] = [
   ["PROPFIND", "d", { Depth: "2" }, "400 ERR_INVALID_REQUEST"],
+  ["COPY", "d", { Depth: "1" }, "400 ERR_INVALID_REQUEST"],
+  ["MOVE", "d", { Depth: "0" }, "400 ERR_INVALID_REQUEST"],
+  ["DELETE", "d", { Depth: "0" }, "400 ERR_INVALID_REQUEST"],
   ["COPY", "d/ten.txt", { Overwrite: "X" }, "400 ERR_INVALID_REQUEST"],
   ["PUT", "d/new/", {}, "405 ERR_METHOD_NOT_ALLOWED"],
   ["GET", "d/ten.txt/", {}, "404 ERR_NOT_FOUND"],
