@@ -111,7 +111,7 @@ export const FAMILIES = {
   authserver_instances_differ: gauge("1 if instances of the same version are configured differently, else 0"),
   authserver_database_up: gauge("1 if the service can work with the database that instances share, else 0"),
   authserver_database_degraded: gauge(
-    "1 if the database refuses further connections, or notifications from other instances do not arrive, else 0",
+    "1 if the database refuses connections or changes, or notifications of other instances do not arrive, else 0",
   ),
   authserver_database_defects_total: counter(
     "Statements that the database refused as wrong: defects of the service, which the log names",

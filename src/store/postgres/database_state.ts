@@ -6,7 +6,7 @@ import { messageOf } from "../../model/text.ts";
 /** Pauses between connection attempts, once these have failed for longer than the deadline of a piece of work. */
 const PAUSES = { firstPauseMs: 1_000, maxPauseMs: 15_000 };
 
-const STUCK = "changes wait for the disk of the database, or for its synchronous standby";
+const STUCK = "changes wait for the disk of the database, which may be full, or for its synchronous standby";
 
 /** Condition of a database. Away: it does no work; degraded: new connections, notifications or commits fail. */
 export type DatabaseCondition =
@@ -19,7 +19,7 @@ export class DatabaseState {
   #lastError = ""; // reason of the last failed attempt
   /** Reason why notifications do not arrive; empty if they do; absent before the first attempt. */
   #listenError: string | undefined;
-  #isStuck = false; // whether changes are not committed
+  #isStuck = false; // whether changes cannot be committed
   #connections = 0; // open connections
   #outageSince: number | undefined;
   #reported: DatabaseCondition = { kind: "up" };

@@ -72,6 +72,7 @@ export class PostgresDatabase implements Database {
   readonly #watch: PostgresWatch;
   readonly #statements = new Map<string, ReturnType<typeof forPostgres>>();
   #isOpen = true;
+  #isFull = false; // whether the last change failed for lack of disk space
   #defects = 0;
   #clearedAt: number;
 
@@ -199,8 +200,10 @@ export class PostgresDatabase implements Database {
       change.kept = { result };
       // Without limit: a commit canceled while waiting for standbys would look like a replicated one.
       await on.run("SET LOCAL statement_timeout = 0; COMMIT");
+      this.#isFull = false;
       return result;
     } catch (error) {
+      this.#isFull ||= error instanceof PostgresError && error.code === "53100";
       const before = change.kept;
       if (on.isAlive) await on.run("ROLLBACK").catch(() => on.destroy());
       const isMade = error instanceof PostgresError && error.code === "23505" &&
@@ -219,7 +222,7 @@ export class PostgresDatabase implements Database {
   /** Probes for a connection if the database is down and idle; deletes old change ids. */
   #maintain(isStuck: boolean): void {
     const now = this.#elapsed();
-    this.#state.setStuck(isStuck);
+    this.#state.setStuck(isStuck || this.#isFull);
     if (this.#state.isTrialDue) {
       const deadline = this.#deadline();
       void this.#pool.openIdle(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
@@ -253,7 +256,6 @@ function nameOf(sql: string): string {
 }
 
 const CHECKED = "connection_check";
-
 const ID_KEY = "change_made_pkey";
 
 /** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */

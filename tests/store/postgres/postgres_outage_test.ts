@@ -66,6 +66,24 @@ Deno.test("PostgresDatabase is degraded while changes of any instance wait for a
   other.close();
 });
 
+Deno.test(
+  "PostgresDatabase is degraded while its disk is full",
+  { ignore: POSTGRES === undefined },
+  async () => {
+    await using server = await TestPostgres.start();
+    const database = new PostgresDatabase(server.options(await server.database()));
+    await untilKept(database, "before");
+    // The server's error for a full disk, without one.
+    const full = "DO $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$";
+    await assert.rejects(database.change(() => rows(full, {})), /could not extend file/);
+    await until(() => database.status.kind === "degraded");
+    assert.deepEqual(await database.read(() => row("SELECT 1 AS n", {})), { n: 1 });
+    await database.change(() => rows(KEEP, { key: "after" }));
+    await until(() => database.status.kind === "up");
+    database.close();
+  },
+);
+
 Deno.test("PostgresDatabase leaves a server that no longer answers, and returns when it does", {
   ignore: POSTGRES === undefined,
 }, async () => {
