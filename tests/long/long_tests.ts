@@ -68,6 +68,8 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/dav_test.ts",
       "system/group_test.ts",
       "system/issuers_test.ts",
+      "system/several_instances_test.ts",
+      "system/sharing/download_test.ts",
       "system/throttling_test.ts",
       "throttling/login_throttle_test.ts",
     ],
