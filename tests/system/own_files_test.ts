@@ -16,8 +16,9 @@ import { ALICE, ALICE_DN, runAt } from "./running_service.ts";
 import { BOB, createSharingSite, SharingSystem } from "./sharing/sharing_system.ts";
 import { formToken, OWN_PAGE, Visitor } from "./visitor.ts";
 
+const ENABLED = { "container.feature.Files.enable": "true" };
 const sharing = await SharingSystem.open({
-  properties: { "container.feature.Files.enable": "true" },
+  properties: { ...ENABLED, "container.runtimeConfigurationUpdate": "false" },
   map: {
     [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.excludes": "d/secret/*:d/*.key" },
   },
@@ -173,15 +174,8 @@ Deno.test("My files creates, renames, moves and deletes only what its page showe
   assert.equal(await Deno.readTextFile(`${data}/d/secret/x`), "x");
 });
 
-const ENABLED = { "container.feature.Files.enable": "true" };
-const small = await SharingSystem.open({
-  daemon: { maxSessions: 1 },
-  properties: { "container.runtimeConfigurationUpdate": "false" },
-});
-Deno.test.afterAll(() => small[Symbol.asyncDispose]());
-
 Deno.test("My files can move a file if the daemon allows an account only one session", async () => {
-  await small.reloadWith(ENABLED);
+  await using small = await SharingSystem.open({ daemon: { maxSessions: 1 }, properties: ENABLED });
   const visitor = new Visitor(small.system);
   await visitor.signIn(ALICE);
   const href = `/files/HPC${small.data}/d/ten.txt`;
@@ -260,9 +254,8 @@ Deno.test("My files is only for signed-in users with an account, and only if the
   const bob = await signedIn(BOB);
   assert.match((await bob.get("/files")).text, /You have no account/);
   assert((await bob.get(at("d/"))).status >= 400);
-  await small.reloadWith({});
-  const visitor = new Visitor(small.system);
-  await visitor.signIn(ALICE);
+  await sharing.reloadWith({ "container.feature.Files.enable": "false" });
+  const visitor = await signedIn();
   for (const path of ["/files", "/files/HPC/~/"]) assert.equal((await visitor.get(path)).status, 404, path);
   assert.doesNotMatch((await visitor.get("/")).text, />Files</);
 });
@@ -273,7 +266,7 @@ const DAEMON_HANGS = [
 ];
 
 Deno.test("after a kill, the service knows what uploads and replacements of directories left behind, and completes or reverts the replacements", async (test) => {
-  await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
+  await using site = await createSharingSite({ properties: ENABLED });
   const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   const browser = new Visitor(one);
   await browser.signIn(ALICE);
