@@ -2,6 +2,8 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { killWorker } from "./kill_worker.ts";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
 
@@ -64,6 +66,26 @@ Deno.test("when the edge dies, the core aborts its requests, and another edge li
   caller.close();
   await mortal.logged(/worker replaced what=edge/);
   assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
+});
+
+Deno.test("bans by an operator survive a crash of the core", async () => {
+  const command = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    await runCommand([...args, "--config", mortal.main], io);
+    return io.out;
+  };
+  await command("ban", "add", "--user", "alice");
+  const before = mortal.log.length;
+  kill(`core ${(await mortal.ask("/health/ready")).json().generation}`);
+  await mortal.logged(/worker replaced what=core/, before);
+  const statusOfAlice = async () => (await mortal.ask("/rest/auth", { as: ALICE })).status;
+  await until(async () => await statusOfAlice() !== 503, {
+    what: "the new core knows the bans",
+    everyMs: 10,
+  });
+  assert.equal(await statusOfAlice(), 429);
+  const { bans } = JSON.parse(await command("status", "--json"));
+  assert.deepEqual(bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
 /** Service whose end is tested, too. */
