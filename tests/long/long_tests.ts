@@ -71,6 +71,8 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/several_instances_test.ts",
       "system/sharing/download_test.ts",
       "system/throttling_test.ts",
+      "system/worker_deaths_test.ts",
+      "system/workers_test.ts",
       "throttling/login_throttle_test.ts",
     ],
     parallel: false,
