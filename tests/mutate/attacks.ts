@@ -285,7 +285,7 @@ export const ATTACKS: readonly Breakage[] = [
       'if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");',
       "",
     ),
-    tests: ["tests/system/sharing/upload_by_form_test.ts"],
+    tests: ["tests/system/sharing/upload_by_page_test.ts"],
   },
   {
     rows: ["Replacing files through a page or form"],
@@ -299,7 +299,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a form replaces files in any writable share",
     file: "src/resource/access/drop/drop_upload.ts",
     change: instead('if (replaces && share.access !== "MODIFY")', 'if (replaces && share.access === "DROP")'),
-    tests: ["tests/system/sharing/upload_by_form_test.ts"],
+    tests: ["tests/system/sharing/upload_by_page_test.ts"],
   },
   {
     rows: ["Cutting the database connection while a use is counted"],
@@ -358,7 +358,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "file upload forms are accepted from other sites",
     file: "src/service/service.ts",
     change: instead("consumes === FILES_TYPE || ", ""),
-    tests: ["tests/system/sharing/share_pages_test.ts"],
+    tests: ["tests/system/sharing/upload_by_page_test.ts"],
   },
   {
     rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
@@ -627,7 +627,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a ban does not end requests under way",
     file: "src/throttling/operator_bans.ts",
     change: instead("for (const watcher of this.#watchers) this.#endIfBanned(watcher);", ""),
-    tests: ["tests/system/sharing/bans_test.ts"],
+    tests: ["tests/system/sharing/lost_access_test.ts"],
   },
   {
     rows: ["A client certificate from an untrusted authority, or from the daemons' one"],
@@ -1047,7 +1047,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "suggestions of recipients insert display names",
     file: "src/pages/own_shares/share_form.ts",
     change: instead('<option value="${dn}">', '<option value="${name}">'),
-    tests: ["tests/system/sharing/suggested_people_test.ts"],
+    tests: ["tests/system/sharing/share_pages_test.ts"],
   },
   {
     rows: ["Moving hidden files out of one's limits with their directory"],
@@ -1190,7 +1190,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a form uploads files with any token",
     file: "src/resource/access/drop/drop_upload.ts",
     change: instead("if (call.signIn)", "if (false)"),
-    tests: ["tests/system/sharing/upload_signed_in_test.ts"],
+    tests: ["tests/system/sharing/upload_by_page_test.ts"],
     only: "nobody else uploads anything",
   },
   {

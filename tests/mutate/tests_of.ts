@@ -21,6 +21,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "system/token_pages",
     "system/admin_page",
     "system/sharing/share_pages",
+    "system/sharing/upload_by_page",
     "resource/access/file_page",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),

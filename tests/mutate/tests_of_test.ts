@@ -22,7 +22,7 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
   const imports = await Imports.of(ROOT);
   const doors: readonly (readonly [file: string, elsewhere: number])[] = [
     ["command/run_command", 5],
-    ["pages/page", 7],
+    ["pages/page", 8],
     ["workers/worker_lifecycle", 7],
     ["service/http/router", 2],
   ];

@@ -10,8 +10,14 @@ import { freePort } from "../fixtures/free_port.ts";
 import { ALICE, runService, settled, type SystemUnderTest } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
-/** Runs the command in the root folder. */
-function status(system: Pick<SystemUnderTest, "main">, args: readonly string[]) {
+/** Runs the command in this process. */
+async function status(system: Pick<SystemUnderTest, "main">, args: readonly string[]) {
+  const io = recordedIo();
+  return { code: await runCommand(["status", "--config", system.main, ...args], io), out: io.out };
+}
+
+/** Runs the command in a process of its own, in the root folder. */
+function statusFromRoot(system: Pick<SystemUnderTest, "main">, args: readonly string[]) {
   return runToEnd(
     new Deno.Command(Deno.execPath(), {
       args: [...runFromSource(), "status", "--config", system.main, ...args],
@@ -29,7 +35,7 @@ Deno.test("status finds a service with relative paths from any folder, and repor
   });
   await settled(system);
   assert.equal((await status(system, [])).code, 0);
-  const well = await status(system, ["--nagios"]);
+  const well = await statusFromRoot(system, ["--nagios"]);
   assert.deepEqual([well.code, well.err], [0, ""]);
   assert.match(well.out, /^AUTHSERVER OK - 1 of 1 servers usable \| servers=1;;;0;1 sessions=0c .*\n$/);
 

@@ -1,5 +1,4 @@
 /** Running service as the operator sees and controls it, with the real commands and the real socket. */
-import { killWorker } from "./kill_worker.ts";
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { type AuditLine, auditLines } from "../fixtures/audit_lines.ts";
@@ -11,21 +10,11 @@ import {
   ALICE,
   ALICE_DN,
   runService,
-  runServiceHere,
   settled,
   STRANGER,
   type SystemUnderTest,
   withProperties,
 } from "./running_service.ts";
-
-/** Workers of all cores, in the order of their start. */
-const cores: Worker[] = [];
-globalThis.Worker = class extends Worker {
-  constructor(specifier: string | URL, options?: WorkerOptions) {
-    super(specifier, options);
-    if (options?.name?.startsWith("core")) cores.push(this);
-  }
-};
 
 /** Runs a command against the service. */
 async function command(system: Pick<SystemUnderTest, "main">, ...args: readonly string[]) {
@@ -51,22 +40,26 @@ Deno.env.set("SUDO_USER", "olga");
 const events = async (path: string, count: number) =>
   (await auditLines(path, { count })).map(({ event }) => event);
 
+/** Service for most tests; the last of them ends it. */
+const system = await runService({
+  servers: { HPC: [{ maxSessions: 1000 }] },
+  properties: {
+    "container.runtimeConfigurationUpdate": "false",
+    "container.security.throttling.maxFailures": "2",
+    "container.security.throttling.baseDelay": "60",
+    "container.metrics.port": "0",
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+await settled(system);
+const main = (await Deno.readTextFile(system.main)).replace(/^container\.metrics.*$/m, "");
+/** Adds settings to those of the start without a metrics page, and reloads the configuration. */
+const set = async (settings: Readonly<Record<string, string>>) => {
+  await system.replace("conf/container.properties", withProperties(main, settings));
+  await reload(system);
+};
+
 Deno.test("an operator inspects and changes a running service", async (test) => {
-  await using system = await runService({
-    properties: {
-      "container.runtimeConfigurationUpdate": "false",
-      "container.security.throttling.maxFailures": "2",
-      "container.security.throttling.baseDelay": "60",
-      "container.metrics.port": "0",
-    },
-  });
-  await settled(system);
-  const main = (await Deno.readTextFile(system.main)).replace(/^container\.metrics.*$/m, "");
-  /** Adds settings to those of the start without a metrics page, and reloads the configuration. */
-  const set = async (settings: Readonly<Record<string, string>>) => {
-    await system.replace("conf/container.properties", withProperties(main, settings));
-    await reload(system);
-  };
   await test.step("status reports the whole state, as text and as JSON", async () => {
     assert.equal((await openSession(system)).status, 200);
     assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
@@ -285,23 +278,21 @@ Deno.test("an operator inspects and changes a running service", async (test) => 
   });
 });
 
-/** Service for tests that only read; the last one also ends it. */
-const shared = await runService();
-Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
-
 Deno.test("log and audit stream show the user of a failed login if known, else a digest", async () => {
-  const system = shared;
+  await set({});
   const names: string[] = [];
+  const ids: unknown[] = [];
   for (const user of ["alice", "my-pa55word"]) {
     const request = { as: [user, "wrong-one"] as const, body: { serverPath: "" } };
     const { requestId } = (await system.ask("/rest/auth/HPC", request)).json();
+    ids.push(requestId);
     const line = await system.logged(new RegExp(`request answered request=${requestId}`));
     names.push(/ user=(\S+)/.exec(line)?.[1] ?? line);
   }
   assert.equal(names[0], "alice");
   assert.match(names[1] ?? "", /^unknown-[0-9a-f]{8}$/);
   await system.logged(new RegExp(`audit session .*user=${names[1]} `));
-  const told = await audited(system, 2, ({ event }) => event === "session");
+  const told = await audited(system, 2, ({ event, request }) => event === "session" && ids.includes(request));
   assert.deepEqual(
     told.map(({ user, reason }) => [user, reason]),
     names.map((name) => [name, "ERR_UNAUTHENTICATED"]),
@@ -310,7 +301,6 @@ Deno.test("log and audit stream show the user of a failed login if known, else a
 });
 
 Deno.test("only the service's user and group can read log and audit stream", async () => {
-  const system = shared;
   await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   await audited(system, 1);
   for (const name of ["authserver.log", "audit.log"]) {
@@ -319,8 +309,6 @@ Deno.test("only the service's user and group can read log and audit stream", asy
 });
 
 Deno.test("user show prints the answers of daemons, without keys", async () => {
-  const system = shared;
-  await settled(system);
   const known = await command(system, "user", "show", "alice");
   assert.equal(known.status, 0, known.err);
   assert.match(known.out, /^HPC: {2}\//m);
@@ -330,9 +318,20 @@ Deno.test("user show prints the answers of daemons, without keys", async () => {
   assert.match(unknown.out, /HPC: {2}no such account/);
 });
 
+Deno.test("container.logging.format=json writes one object per line, also for messages of the workers", async () => {
+  const file = `${system.folder}/json/authserver.log`;
+  await set({ "container.logging.format": "json", "container.logging.file": file });
+  await system.ask("/rest/auth", { as: ALICE });
+  const answered = async () =>
+    (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
+  await until(async () => await answered() !== undefined, { everyMs: 10 });
+  const found = await answered();
+  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
+});
+
 Deno.test("each decision has one audit line, across reloads and log rotation; only its owner can use the control socket, which is removed at the end", async () => {
-  const system = shared;
-  await settled(system);
+  await set({});
   const path = `${system.folder}/logs/control.sock`;
   const { mode, isSocket } = await Deno.stat(path);
   assert.deepEqual([isSocket, (mode ?? 0) & 0o777], [true, 0o600]);
@@ -375,40 +374,6 @@ Deno.test("each decision has one audit line, across reloads and log rotation; on
   assert.equal(status, 3);
   assert.match(err, /no service listens at .*control\.sock/);
   assert.equal((await command(system, "ban", "list")).status, 1);
-});
-
-/** Service in this process, for tests of its workers. */
-const here = await runServiceHere({ properties: { "container.logging.format": "json" } });
-Deno.test.afterAll(() => here[Symbol.asyncDispose]());
-
-Deno.test("container.logging.format=json writes one object per line, also for messages of the workers", async () => {
-  const system = here;
-  await system.ask("/rest/auth", { as: ALICE });
-  const file = `${system.folder}/logs/authserver.log`;
-  const answered = async () =>
-    (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
-      .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
-  await until(async () => await answered() !== undefined, { everyMs: 10 });
-  const found = await answered();
-  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
-});
-
-Deno.test("bans by an operator survive a crash of the core", async () => {
-  const system = here;
-  await settled(system);
-  await command(system, "ban", "add", "--user", "alice");
-  const core = cores.at(-1);
-  assert(core !== undefined);
-  killWorker(core);
-  await system.logged(/"message":"worker replaced","what":"core"/);
-  const statusOfAlice = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
-  await until(async () => await statusOfAlice() !== 503, {
-    what: "the new core knows the bans",
-    everyMs: 10,
-  });
-  assert.equal(await statusOfAlice(), 429);
-  const { json } = await command(system, "status", "--json");
-  assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
 Deno.test("the service does not start if the port of the metrics page is in use, and says so", async () => {

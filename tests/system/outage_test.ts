@@ -1,12 +1,27 @@
 /** Further conditions of access: providers that are down, missing credentials, access control that is off. */
 import assert from "node:assert/strict";
+import { until } from "../fixtures/deadline.ts";
 import { runWithEveryMethod, userToken } from "./every_method.ts";
 import { ALICE, runReloadedService, STRANGER } from "./running_service.ts";
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
+/** Service with every authenticator; the last test that uses it ends its providers. */
+const setting = await runWithEveryMethod();
+Deno.test.afterAll(() => setting[Symbol.asyncDispose]());
+
+Deno.test("a daemon that reports no keys affects only users who need them", async () => {
+  const { system } = setting;
+  system.daemon("TWO").fault = { kind: "not-in-acl" };
+  const reply = await system.ask("/rest/auth", bearer(userToken("eve", "other_ed25519")));
+  assert.equal(reply.status, 503, "the key could be on TWO");
+  assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
+  const dora = bearer(userToken("dora", "user_rsa2048", { header: { alg: "RS256" } }));
+  assert.equal((await system.ask("/rest/auth", dora)).status, 200, "HPC knows the key");
+  system.daemon("TWO").fault = undefined;
+});
+
 Deno.test("while the identity providers are down, their tokens get 503 and other authenticators work", async () => {
-  await using setting = await runWithEveryMethod();
   const { system, oidc, unity } = setting;
   for (const provider of [oidc, unity]) await provider[Symbol.asyncDispose]();
   const reply = await system.ask("/rest/auth", bearer("userinfo-token"));
@@ -18,9 +33,18 @@ Deno.test("while the identity providers are down, their tokens get 503 and other
   assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
   // The password file refuses it. A 503, because Unity might know it, would let an outage hide guesses.
   assert.equal((await system.ask("/rest/auth", { as: ["una", "sesame"] })).status, 401);
-  const { server } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
+  const states = async () => {
+    const { server } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
+    return Object.entries(server.externalConnections).map(([name, state]) =>
+      `${name.split(" http")[0]} ${state}`
+    );
+  };
+  await until(async () => (await states()).every((state) => !/TWO' DOWN|UNKNOWN/.test(state)), {
+    what: "the states are known",
+    everyMs: 100,
+  });
   assert.deepEqual(
-    Object.entries(server.externalConnections).map(([name, state]) => `${name.split(" http")[0]} ${state}`),
+    await states(),
     [
       "UFTPD server 'HPC' OK",
       "UFTPD server 'TWO' OK",
@@ -29,18 +53,6 @@ Deno.test("while the identity providers are down, their tokens get 503 and other
       "OIDC Server DOWN",
     ],
   );
-});
-
-Deno.test("a daemon that reports no keys affects only users who need them", async () => {
-  await using setting = await runWithEveryMethod();
-  const { system } = setting;
-  system.daemon("TWO").fault = { kind: "not-in-acl" };
-  const reply = await system.ask("/rest/auth", bearer(userToken("eve", "other_ed25519")));
-  assert.equal(reply.status, 503, "the key could be on TWO");
-  assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
-  const dora = bearer(userToken("dora", "user_rsa2048", { header: { alg: "RS256" } }));
-  assert.equal((await system.ask("/rest/auth", dora)).status, 200, "HPC knows the key");
-  system.daemon("TWO").fault = undefined;
 });
 
 const service = await runReloadedService({});

@@ -1,8 +1,12 @@
-/** Browsers that sign in at OpenID Connect providers by authorisation code, and attacks on that. */
+/**
+ * Browsers that sign in at OpenID Connect providers by authorisation code, where the service has a secret or a
+ * key, and attacks on that.
+ */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { createHash, randomUUID } from "node:crypto";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
-import { createSigner } from "../identity_provider/token_issuer.ts";
+import { createSigner, type SigningAlgorithm } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { runReloadedService, runService } from "./running_service.ts";
@@ -24,10 +28,28 @@ const properties = (issuer: string, title: string, more: Readonly<Record<string,
   uidAssign: "sub",
   ...more,
 });
+const KEY_ID = "key-of-portal";
+
+/**
+ * Methods of a service without a secret, which signs each exchange of a code (`private_key_jwt`): one for each
+ * algorithm, and one whose provider knows another key of the client.
+ */
+const METHODS = { EC: "ES256", RSA: "RS256", ED: "EdDSA", OTHER: "ES256" } as const satisfies Readonly<
+  Record<string, SigningAlgorithm>
+>;
+const ways = await Promise.all(
+  Object.entries(METHODS).map(async ([name, alg]) => {
+    const own = createSigner(alg, KEY_ID);
+    const known = name === "OTHER" ? createSigner(alg, KEY_ID) : own;
+    return { name, alg, own, provider: await startCodeProvider(tls, known) };
+  }),
+);
 const system = await runService({
   authority,
   properties: {
-    "container.security.rest.authentication.order": "API ONE TWO PASSWORD",
+    "container.security.rest.authentication.order": ["API ONE TWO PASSWORD", ...Object.keys(METHODS)].join(
+      " ",
+    ),
     // Accepts tokens of programs; it would accept those of browsers, too.
     ...authenticatorProperties("API", {
       class: "OAuthAuthenticator",
@@ -40,12 +62,36 @@ const system = await runService({
       properties(one.issuer, "Institute", { requiredAcr: "mfa", maxAuthAge: "600" }),
     ),
     ...authenticatorProperties("TWO", properties(two.issuer, "<b>Lab</b>")),
+    ...Object.assign(
+      {},
+      ...ways.map(({ name, provider }) =>
+        authenticatorProperties(name, {
+          class: "OAuthAuthenticator",
+          issuer: provider.issuer,
+          signIn: "true",
+          clientID: CODE_CLIENT.id,
+          clientAuthentication: "private_key_jwt",
+          clientKey: `{folder}/conf/${name}.pem`,
+          clientKeyId: KEY_ID,
+          requiredClient: CODE_CLIENT.id,
+          identityTemplate: "CN=%sub%,O=%iss%",
+          uidAssign: "sub",
+        })
+      ),
+    ),
     "container.security.throttling.maxFailures": "1000",
   },
+  files: Object.fromEntries(
+    ways.map(({ name, own }) => [
+      `conf/${name}.pem`,
+      own.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    ]),
+  ),
 });
 Deno.test.afterAll(async () => {
   await system[Symbol.asyncDispose]();
-  await Promise.all([one, two].map((provider) => provider[Symbol.asyncDispose]()));
+  const providers = [one, two, ...ways.map(({ provider }) => provider)];
+  await Promise.all(providers.map((provider) => provider[Symbol.asyncDispose]()));
 });
 
 const COOKIE = "__Host-authserver-sign-in";
@@ -238,6 +284,45 @@ Deno.test("requirements for stronger logins apply to browsers, too", async () =>
     await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), JSON.stringify(claims));
   }
   one.misbehaviour = {};
+});
+
+/** Sends a browser to a provider, signs in there, and returns to the service. */
+async function signInByKey(name: string, { provider }: (typeof ways)[number]) {
+  const browser = new Visitor(system);
+  const { headers: { location = "" } } = await browser.get(`/login/${name}`);
+  return { browser, reply: await browser.get(provider.signIn(location, "ann")) };
+}
+
+for (const way of ways.filter(({ name }) => name !== "OTHER")) {
+  const { name, alg, provider } = way;
+  Deno.test(`the service exchanges a code by a signature (${alg}) that the provider accepts, without a secret`, async () => {
+    for (let round = 0; round < 2; round++) {
+      const { browser, reply } = await signInByKey(name, way);
+      assert.equal(reply.status, 303, `${provider.faults}: ${reply.text}`);
+      assert.match((await browser.get("/")).text, /Signed in as <strong><bdi>CN=ann,/);
+    }
+    assert.deepEqual(provider.faults, [], "each of two assertions has a jti of its own");
+    const asked = provider.server.seen.filter(({ path }) => path === "/token");
+    assert.equal(asked.length, 2);
+    for (const { body, headers } of asked) {
+      assert.equal(headers.authorization, undefined);
+      const assertion = new URLSearchParams(body).get("client_assertion") ?? "";
+      const [, claims = ""] = assertion.split(".");
+      const { iat, exp } = JSON.parse(Buffer.from(claims, "base64url").toString());
+      assert.equal(exp - iat, 60);
+      assert.ok(!system.log.some((line) => line.includes(assertion)), "the log has no assertion");
+    }
+  });
+}
+
+Deno.test("a signature by a key that the provider does not know signs nobody in", async () => {
+  const [way] = ways.filter(({ name }) => name === "OTHER");
+  assert.ok(way);
+  const { browser, reply } = await signInByKey("OTHER", way);
+  assert.deepEqual(way.provider.faults, ["signature"]);
+  assert.notEqual(reply.status, 303);
+  assert.match(reply.text, /role="alert"/);
+  assert.doesNotMatch((await browser.get("/")).text, /Signed in as/);
 });
 
 /** Service with one provider, whose properties the tests change. */

@@ -35,16 +35,30 @@ async function samples(port: string): Promise<Readonly<Record<string, string>>> 
   );
 }
 
+/** Service that starts while it can write neither audit stream nor log. */
+const site = await createSite({
+  servers: { HPC: [{ maxSessions: 1000 }] },
+  properties: {
+    "container.metrics.port": "0",
+    "share.servers": "HPC",
+    "persistence.directory": "{folder}/data",
+    "container.runtimeConfigurationUpdate": "false",
+  },
+});
+const AUDIT = `${site.folder}/logs/audit.log`;
+await Deno.mkdir(`${site.folder}/logs`);
+const obstacles = await Promise.all([AUDIT, `${site.folder}/logs/authserver.log`].map(blocked));
+const system = await runAt(site);
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+/** Makes audit stream and log writable, at the first call. */
+async function mendOnce(): Promise<void> {
+  await Promise.all(obstacles.splice(0).map((mend) => mend()));
+  await system.logged(/audit lines written again lost=0/);
+  await system.logged(/log file written again lost=\d+/);
+}
+
 Deno.test("an unwritable audit stream or log appears in status, plugin and metrics, and once in the log as an error", async () => {
-  const site = await createSite({
-    servers: { HPC: [{ maxSessions: 1000 }] },
-    properties: { "container.metrics.port": "0" },
-  });
-  await Deno.mkdir(`${site.folder}/logs`);
-  const mend = await Promise.all(
-    ["audit.log", "authserver.log"].map((name) => blocked(`${site.folder}/logs/${name}`)),
-  );
-  await using system = await runAt(site);
   await settled(system);
   const [, port = ""] = /port=(\d+)/.exec(await system.logged(/metrics page port=/)) ?? [];
   for (let i = 0; i < 3; i++) {
@@ -72,11 +86,9 @@ Deno.test("an unwritable audit stream or log appears in status, plugin and metri
     assert.match(lines[0] ?? "", /Z error /);
   }
 
-  for (const again of mend) await again();
-  await system.logged(/audit lines written again lost=0/);
-  await system.logged(/log file written again lost=\d+/);
+  await mendOnce();
   assert.equal((await status(system)).code, 0);
-  const lines = await Deno.readTextFile(`${system.folder}/logs/audit.log`);
+  const lines = await Deno.readTextFile(AUDIT);
   assert.equal(lines.match(/"event":"session","decision":"granted"/g)?.length, 3, "none is lost");
   assert.equal((await samples(port))["up audit"], "1");
 });
@@ -84,32 +96,24 @@ Deno.test("an unwritable audit stream or log appears in status, plugin and metri
 const SHARED = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
 Deno.test("with container.audit.required, requests have no effect if their audit line cannot be written", async () => {
-  const site = await createSite({
-    servers: { HPC: [{ maxSessions: 1000 }] },
-    properties: {
-      "container.audit.required": "true",
-      "share.servers": "HPC",
-      "persistence.directory": "{folder}/data",
-      "container.logging.file": "-",
-      "container.audit.file": "{folder}/audit.log",
-      "container.control.socket": "{folder}/control",
-    },
-  });
   await Deno.writeTextFile(`${site.folder}/shared.txt`, "shared");
   const headers = { Accept: "text/plain, application/json" };
   const share = { as: ALICE, body: { path: `${site.folder}/shared.txt`, user: SHARED, access: "READ" } };
-  const before = await runAt(site);
-  await settled(before);
-  const token = (await before.ask("/rest/auth/token", { as: ALICE, headers })).text;
-  const { status: made, headers: { location } } = await before.ask("/rest/share/HPC", share);
+  await mendOnce();
+  const main = await Deno.readTextFile(system.main);
+  await system.replace("conf/container.properties", `${main}container.audit.required=true\n`);
+  await system.service.reload();
+  const token = (await system.ask("/rest/auth/token", { as: ALICE, headers })).text;
+  const { status: made, headers: { location } } = await system.ask("/rest/share/HPC", share);
   assert.equal(made, 201);
-  before.service.stop();
-  await before.service.stopped;
-  await Deno.remove(`${site.folder}/audit.log`);
-  const mend = await blocked(`${site.folder}/audit.log`);
+  await Deno.remove(AUDIT);
+  const mend = await blocked(AUDIT);
+  const noticed = system.log.length;
+  await until(async () => {
+    await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
+    return system.log.slice(noticed).some((line) => line.includes("audit lines not written"));
+  }, { what: "audit lines are not written", everyMs: 20 });
 
-  await using system = await runAt(site);
-  await settled(system);
   const path = new URL(String(location)).pathname;
   const id = path.split("/").at(-1);
   const sessions = () =>
@@ -164,12 +168,13 @@ Deno.test("with container.audit.required, requests have no effect if their audit
     ban.err,
   );
 
+  const before = system.log.length;
   await mend();
-  await system.logged(/audit lines written again/);
+  await system.logged(/audit lines written again/, before);
   for (const [what, path, question] of requests.filter(([what]) => !/revocation|end|wrong/.test(what))) {
     await until(async () => (await system.ask(path, question)).status < 300, { what });
   }
-  const lines = await Deno.readTextFile(`${system.folder}/audit.log`);
+  const lines = await Deno.readTextFile(AUDIT);
   assert.match(lines, /"event":"ban","decision":"granted".*mallory/, "operators act, and their lines wait");
   assert.doesNotMatch(lines, /ERR_AUDIT_UNAVAILABLE/);
 });

@@ -6,7 +6,14 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { signToken } from "../authentication/sign_token.ts";
 import { createPrivateKey } from "node:crypto";
 import { recordedIo } from "../command/recorded_io.ts";
-import { ALICE, ALICE_DN, runAt, runService, type SystemUnderTest } from "./running_service.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  PASSWORDS,
+  runAt,
+  runReloadedService,
+  type SystemUnderTest,
+} from "./running_service.ts";
 
 const KEPT = {
   servers: { HPC: [{ maxSessions: 1000 }] },
@@ -54,8 +61,8 @@ async function listed(system: Asked, by?: string): Promise<Record<string, unknow
 const remove = (system: Asked, path: string, by?: string) =>
   system.ask(path, { method: "DELETE", ...(by === undefined ? { as: ALICE } : { headers: bearer(by) }) });
 
-/** Service for tests that end their own tokens; the last test also removes users. */
-const system = await runService(KEPT);
+/** Service for tests that end their own tokens; the last one leaves it without a list of tokens. */
+const { reloadWith, ...system } = await runReloadedService(KEPT);
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 Deno.test("token list and token revoke work on a running service, and revocations are audited", async () => {
@@ -180,22 +187,6 @@ Deno.test("a restricted token lists and revokes only itself, and a user only the
   assert.equal((await remove(system, `${LIST}/${idOf(other)}`)).status, 204);
 });
 
-Deno.test("without persistence.directory tokens are valid until they expire, and answers say why none are listed", async () => {
-  await using system = await runService();
-  const text = await token(system);
-  assert.equal(await shown(system, text), 200);
-  for (
-    const [method, path] of [["GET", LIST], ["DELETE", LIST], ["DELETE", `${LIST}/${idOf(text)}`]] as const
-  ) {
-    const reply = await system.ask(path, { method, as: ALICE });
-    assert.deepEqual([reply.status, reply.json()["code"]], [501, "ERR_TOKENS_NOT_KEPT"]);
-  }
-  assert.equal(await shown(system, text), 200);
-  const io = recordedIo();
-  assert.equal(await runCommand(["token", "list", "--user", "alice", "--config", system.main], io), 1);
-  assert.match(io.err, /keeps no list of its tokens: expected persistence\.directory/);
-});
-
 Deno.test("a revoked token is refused everywhere within a second: on another instance, after a reload, after kill -9", async () => {
   const one = system;
   const text = await Deno.readTextFile(one.main);
@@ -247,4 +238,23 @@ Deno.test("removing a user ends their tokens, and replacing the service's certif
   await system.replace("conf/users.txt", "# nobody\n");
   await system.logged(/file read again.*users/, before);
   assert.equal(await shown(system, text), 401);
+  const removed = system.log.length;
+  await system.replace("conf/users.txt", PASSWORDS);
+  await system.logged(/file read again.*users/, removed);
+});
+
+Deno.test("without persistence.directory tokens are valid until they expire, and answers say why none are listed", async () => {
+  await reloadWith({ "persistence.directory": "" });
+  const text = await token(system);
+  assert.equal(await shown(system, text), 200);
+  for (
+    const [method, path] of [["GET", LIST], ["DELETE", LIST], ["DELETE", `${LIST}/${idOf(text)}`]] as const
+  ) {
+    const reply = await system.ask(path, { method, as: ALICE });
+    assert.deepEqual([reply.status, reply.json()["code"]], [501, "ERR_TOKENS_NOT_KEPT"]);
+  }
+  assert.equal(await shown(system, text), 200);
+  const io = recordedIo();
+  assert.equal(await runCommand(["token", "list", "--user", "alice", "--config", system.main], io), 1);
+  assert.match(io.err, /keeps no list of its tokens: expected persistence\.directory/);
 });

@@ -19,6 +19,8 @@ interface Case {
   readonly folder?: string;
   readonly told: RegExp;
   readonly fix: RegExp;
+  /** Whether a process of its own serves. */
+  readonly inProcess?: boolean;
 }
 
 const DATA = { "persistence.directory": "{folder}/data" };
@@ -30,6 +32,7 @@ const CASES: readonly Case[] = [
     told:
       /container\.properties:\d+: persistence\.directory: \S+\/data cannot be made: \S+users\.txt is not a folder/,
     fix: /mv \S+users\.txt \S+\.old/,
+    inProcess: true,
   },
   ...["shares.sqlite", "records.sqlite"].flatMap((name): Case[] => [
     {
@@ -81,6 +84,7 @@ const CASES: readonly Case[] = [
     properties: { "container.host": "192.0.2.1" },
     told: /container\.host = 192\.0\.2\.1: this machine has no such address/,
     fix: /set container\.host=0\.0\.0\.0/,
+    inProcess: true,
   },
   {
     what: "a metrics address of another machine",
@@ -90,7 +94,19 @@ const CASES: readonly Case[] = [
   },
 ];
 
-for (const { what, properties, files = {}, folder, told, fix } of CASES) {
+/** Runs `serve` with the flags of the product. */
+async function serveInProcess(main: string) {
+  const process = runAuthserver(["serve", "--config", main]);
+  return { status: await process.ended, printed: process.printed };
+}
+
+/** Runs `serve` in this process. */
+async function serveHere(main: string) {
+  const io = recordedIo();
+  return { status: await runCommand(["serve", "--config", main], io), printed: io.out + io.err };
+}
+
+for (const { what, properties, files = {}, folder, told, fix, inProcess = false } of CASES) {
   Deno.test(`check finds ${what}; serve ends with status 78 and one line about it`, async () => {
     await using site = await createSite({ properties: properties ?? {} });
     if (folder !== undefined) await Deno.mkdir(`${site.folder}/${folder}`, { recursive: true });
@@ -101,12 +117,12 @@ for (const { what, properties, files = {}, folder, told, fix } of CASES) {
     assert.equal(errors.length, 1, io.err);
     assert.match(errors[0] ?? "", told);
     assert.match(io.err, fix);
-    const process = runAuthserver(["serve", "--config", site.main], { cwd: site.folder });
-    assert.equal(await process.ended, 78, process.printed);
-    const lines = process.printed.split("\n").filter((line) => told.test(line));
-    assert.equal(lines.length, 1, process.printed);
-    assert.match(process.printed, fix);
-    assert.doesNotMatch(process.printed, /Uncaught| at .*\.ts:\d+/);
+    const { status, printed } = await (inProcess ? serveInProcess : serveHere)(site.main);
+    assert.equal(status, 78, printed);
+    const lines = printed.split("\n").filter((line) => told.test(line));
+    assert.equal(lines.length, 1, printed);
+    assert.match(printed, fix);
+    assert.doesNotMatch(printed, /Uncaught| at .*\.ts:\d+/);
   });
 }
 

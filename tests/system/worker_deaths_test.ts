@@ -1,9 +1,13 @@
 /** Workers that die at the wrong moment, and configurations that cannot be used. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { LONG } from "../long/results.ts";
 import { latestWorker, type SpiedWorker, startedWorker, workersSoFar } from "./worker_spy.ts";
 import { ask } from "./ask.ts";
 import { ALICE, ROLE_ONLY, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+
+/** Number of cores that die right after their answers. */
+const DEATHS = LONG ? 5 : 2;
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
@@ -226,9 +230,10 @@ testShared("crashes of the core allow no extra guess", async () => {
   );
 });
 
-/** Service with a metrics page, whose workers keep running. */
+/** Service with a metrics page, whose workers keep running until the last test. */
 const measuredFrom = workersSoFar();
 const measured = await runServiceHere({
+  servers: { HPC: [{ maxSessions: 1000 }] },
   properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
 });
 Deno.test.afterAll(() => measured[Symbol.asyncDispose]());
@@ -275,12 +280,11 @@ Deno.test("the service measures the stalls of edge and core, sample by sample", 
 
 Deno.test("an answered request has its audit line, even if the core dies right after the answer", async () => {
   const from = workersSoFar();
-  await using system = await runServiceHere({ servers: { HPC: [{ maxSessions: 1000 }] } });
-  await settled(system);
+  const system = measured;
   const granted: string[] = [];
-  for (let generation = 1; generation <= 5; generation++) {
+  for (let generation = 1; generation <= DEATHS; generation++) {
     const told = logFromNow(system);
-    const core = await startedWorker(`core ${generation}`, from);
+    const core = await startedWorker(`core ${generation}`, generation === 1 ? measuredFrom : from);
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => served(system, "/rest/auth/HPC", POST)),
     );

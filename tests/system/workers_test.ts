@@ -2,6 +2,9 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { LONG } from "../long/results.ts";
 import { killWorker } from "./kill_worker.ts";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
 
@@ -20,6 +23,9 @@ function kill(name: string): void {
   assert(worker !== undefined, `no room ${name}`);
   killWorker(worker.worker);
 }
+
+/** Descriptions that reloads bring. */
+const RELOADS = ["first", "second", ...(LONG ? ["third", "fourth"] : [])];
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
@@ -66,6 +72,26 @@ Deno.test("when the edge dies, the core aborts its requests, and another edge li
   assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
 });
 
+Deno.test("bans by an operator survive a crash of the core", async () => {
+  const command = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    await runCommand([...args, "--config", mortal.main], io);
+    return io.out;
+  };
+  await command("ban", "add", "--user", "alice");
+  const before = mortal.log.length;
+  kill(`core ${(await mortal.ask("/health/ready")).json().generation}`);
+  await mortal.logged(/worker replaced what=core/, before);
+  const statusOfAlice = async () => (await mortal.ask("/rest/auth", { as: ALICE })).status;
+  await until(async () => await statusOfAlice() !== 503, {
+    what: "the new core knows the bans",
+    everyMs: 10,
+  });
+  assert.equal(await statusOfAlice(), 429);
+  const { bans } = JSON.parse(await command("status", "--json"));
+  assert.deepEqual(bans, { passwords: 0, tokens: 0, operator: 1 });
+});
+
 /** Service whose end is tested, too. */
 const system = await runService();
 await settled(system);
@@ -87,7 +113,7 @@ Deno.test("reloading under 32 busy connections fails no request and cuts no conn
       requests++;
     }
   });
-  for (const description of ["first", "second", "third"]) {
+  for (const description of RELOADS) {
     const shown = new Promise<void>((resolve) => awaited.set(description, resolve));
     await reloadWith(`${main}authservice.server.HPC.description=${description}\n`);
     await Promise.race([shown, ...clients]);
@@ -95,7 +121,7 @@ Deno.test("reloading under 32 busy connections fails no request and cuts no conn
   done = true;
   await Promise.all(clients);
   agent.destroy();
-  assert.deepEqual([...seen], ["Server HPC", "first", "second", "third"]);
+  assert.deepEqual([...seen], ["Server HPC", ...RELOADS]);
   assert(requests > 100, `${requests} requests`);
 });
 

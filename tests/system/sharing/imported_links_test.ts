@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
-import { passwordLine, runReloadedService } from "../running_service.ts";
+import { passwordLine, runService } from "../running_service.ts";
 
 const SERVERS = ["TEST", "GRP"];
 const DUMPS = new URL("../../fixtures/java_shares/", import.meta.url);
@@ -54,7 +54,7 @@ const databases = Map.groupBy(
 const users = Object.fromEntries(
   ["ann", "ben", "cy"].map((name, i) => [name, { uid: 1001 + i, home: "/home", groups: ["users", "hpc"] }]),
 );
-const { reloadWith, ...system } = await runReloadedService({
+const system = await runService({
   servers: { TEST: [{ users }], GRP: [{ users }] },
   passwords: passwordLine(ANN, "UID=ann@example.org") +
     passwordLine(BEN, "CN=Ben Müller,O=Site \\, Example,C=DE") +
@@ -77,7 +77,6 @@ for (const [database, dumps] of databases) {
     }
     const files = [...Object.values(LINKS).map(([, file]) => file), ONE_TIME];
     for (const file of files) await Deno.writeTextFile(`${data}/${file}`, `text of ${file}`);
-    await reloadWith({ "persistence.directory": `{folder}/data of ${database}` });
 
     const [first = "", ...others] = dumps;
     const { summary, shareOf } = await imported(data, first);

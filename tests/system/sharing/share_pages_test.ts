@@ -6,7 +6,12 @@ import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 
 const sharing = await SharingSystem.open({
-  properties: { "share.maxLifetime": "2592000", "share.allowWriteAccess": "false" },
+  properties: {
+    "share.maxLifetime": "2592000",
+    "share.allowWriteAccess": "false",
+    "share.suggestPeople": "true",
+    "container.runtimeConfigurationUpdate": "false",
+  },
 });
 const { system, data } = sharing;
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
@@ -280,58 +285,6 @@ Deno.test("pages show paths from addresses and names in directories as text", as
   assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
 });
 
-Deno.test("a browser without JavaScript uploads by form, only from our own page, without replacing files, within the quota", async () => {
-  await using drops = await SharingSystem.open();
-  const { system, data } = drops;
-  const id = await drops.share("d/", { access: "DROP", maxBytes: 2000 });
-  const visitor = new Visitor(system);
-  const page = await visitor.get(`/rest/access/HPC/${id}`);
-  const [, action = ""] =
-    /<noscript><form class="fields" method="post" enctype="multipart\/form-data" action="([^"]+)"/.exec(
-      page.text,
-    ) ?? [];
-  const to = new URL(action, `https://x/rest/access/HPC/${id}`).pathname;
-  const send = (
-    files: readonly (readonly [string, string])[],
-    headers: Readonly<Record<string, string>> = OWN_PAGE,
-  ) => {
-    const parts = files.map(([name, text]) =>
-      `--x1\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n\r\n${text}\r\n`
-    );
-    return visitor.get(to, {
-      method: "POST",
-      headers: { ...headers, "Content-Type": "multipart/form-data; boundary=x1" },
-      body: `${parts.join("")}--x1--\r\n`,
-    });
-  };
-  const uploaded = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
-  assert.equal(uploaded.status, 201, uploaded.text);
-  assert.match(uploaded.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
-  assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
-  assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
-  // The service reserves quota for the whole form, and returns the part that was no file.
-  const share = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text).share;
-  assert.deepEqual(share.received, { files: 3, bytes: 306 });
-  assert.equal((await send([["b.txt", "x".repeat(1900)]])).status, 507);
-  assert.equal((await send([["", ""]])).status, 400);
-  assert.equal((await send([["../b.txt", "x"]])).status, 400);
-  for (const site of ["cross-site", "same-site", "none"]) {
-    assert.equal((await send([["c.txt", "x"]], { "Sec-Fetch-Site": site })).status, 403, site);
-  }
-  assert.equal((await send([["c.txt", "x"]], {})).status, 403);
-  const names = Array.from(Deno.readDirSync(`${data}/d`), ({ name }) => name).toSorted();
-  assert.deepEqual(names, ["<i>.txt", "a.txt", "sub", "ten (2).txt", "ten.txt"]);
-  const readable = await drops.share("d/sub/");
-  assert.equal(
-    (await visitor.get(`/drop/HPC/${readable}`, {
-      method: "POST",
-      headers: { ...OWN_PAGE, "Content-Type": "multipart/form-data; boundary=x1" },
-      body: "--x1--",
-    })).status,
-    403,
-  );
-});
-
 Deno.test("the owner can view a share as its recipient, which counts as no use and is recorded under the owner's name", async () => {
   const made = await make(alice, { user: BOB_DN, uses: "1", path: `${data}/d/ten.txt`, password: "s&cret" });
   const path = target(made.headers.location);
@@ -383,4 +336,41 @@ Deno.test("pages show names as users write them, and an error page links back", 
   assert(wrong.text.includes(`data-back href="${before}"`), wrong.text);
   const foreign = await alice.get("/nothing", { headers: { Referer: "https://evil.example/" } });
   assert.doesNotMatch(foreign.text, /evil/);
+});
+
+/** Makes a share of Alice's for a user by page. */
+async function sharedWith(user: string) {
+  const page = await alice.get("/shares/HPC/new?path=%2F");
+  const made = await alice.post("/shares/HPC", {
+    token: formToken(page),
+    path: `${data}/d/`,
+    user,
+    access: "READ",
+    days: "1",
+  });
+  const where = new URL(made.headers.location ?? "", "https://x/shares/HPC").pathname;
+  return { page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
+}
+
+Deno.test("share.suggestPeople suggests people who have signed in, by their distinguished names", async () => {
+  const { page, made, share } = await sharedWith(BOB_DN);
+  assert.match(
+    page,
+    /<datalist id="people"><option value="CN=Alice,O=Demo,C=EU">Alice<\/option><option value="CN=Bob,O=Demo,C=EU">Bob<\/option>/,
+  );
+  assert.equal(made.status, 303, made.text);
+  assert.match(share, /Recipient<\/dt><dd><bdi>Bob<\/bdi>/);
+});
+
+Deno.test("a self-chosen name cannot name the recipient of a share", async () => {
+  const { made } = await sharedWith("bob");
+  assert.equal(made.status, 400, made.text);
+});
+
+Deno.test("without share.suggestPeople nobody learns who uses the service", async () => {
+  await sharing.reloadWith({ "share.suggestPeople": "false" });
+  const { page, made } = await sharedWith("bob");
+  assert.match(page, /<datalist id="people"><\/datalist>/);
+  assert.doesNotMatch(page, /Bob/);
+  assert.equal(made.status, 400, "a name is no distinguished name");
 });

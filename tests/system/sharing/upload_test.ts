@@ -1,9 +1,17 @@
+/** Uploads into shares, also with the real curl as in the manual. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { ROOT } from "../../../bin/build/project.ts";
+import { cutting } from "./cut_way.ts";
+import { digestOf, largeFile } from "./large_file.ts";
 import { answerTo, SharingSystem, textOf } from "./sharing_system.ts";
 
 const MIB = 1024 ** 2;
 const WRITE = { access: "WRITE" };
+
+const CURL = await new Deno.Command("curl", { args: ["--version"], stdout: "null" }).output()
+  .then(({ success }) => success, () => false);
+if (!CURL) console.warn("No curl on this machine, its uploads are not tried");
 
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
@@ -110,6 +118,37 @@ Deno.test("a refused upload gets its answer before the body has arrived", async 
   }
   await sharing.sessionsClosed();
   assert.equal(await Deno.stat(`${sharing.data}/d/new`).catch(() => "absent"), "absent");
+});
+
+Deno.test({
+  name: "curl resumes an upload after a lost connection, as the manual says",
+  ignore: !CURL,
+  fn: async () => {
+    const target = `${sharing.data}/by curl`;
+    await Deno.mkdir(target);
+    await using way = cutting(sharing.system.port, [7_000_000, 9_000_000]);
+    const folder = await Deno.makeTempDir();
+    const digest = await largeFile(`${folder}/big.tar`, 20_000_000);
+    const id = await sharing.share("by curl/", { access: "DROP" });
+    const page = await Deno.readTextFile(`${ROOT}/docs/sharing.md`);
+    const [, text = ""] = /```sh\n(link=[^]*?)```/.exec(page) ?? [];
+    const [begin = "", again = ""] = text.replace(
+      /https:[^"]*<id>/,
+      `https://localhost:${way.port}/rest/access/HPC/${id}`,
+    )
+      .replaceAll("curl ", "curl -sk ").split(/^# after.*$/m);
+    // The second attempt ends early, too; the third one completes the upload.
+    const { stderr } = await new Deno.Command("sh", {
+      args: ["-c", `${begin}\n${again}\n${again}`],
+      cwd: folder,
+      stdout: "null",
+    }).output();
+    assert.equal(new TextDecoder().decode(stderr), "");
+    assert.equal(way.state.cut, 2);
+    assert.equal(await digestOf(`${target}/big.tar`), digest);
+    assert.deepEqual([...Deno.readDirSync(target)].map(({ name }) => name), ["big.tar"]);
+    await Deno.remove(folder, { recursive: true });
+  },
 });
 
 Deno.test("an upload to a daemon that reads nothing is held back, in constant memory", async () => {

@@ -1,4 +1,4 @@
-/** Uploads by signed-in users into shares for them, by pages, and attacks on these pages. */
+/** Uploads by pages: by visitors without script, and by signed-in users into shares for them; and attacks. */
 import assert from "node:assert/strict";
 import type { Reply } from "../ask.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine } from "../running_service.ts";
@@ -57,6 +57,117 @@ const send = (
     headers: { ...headers, "Content-Type": "multipart/form-data; boundary=x1" },
     body: `${parts.join("")}--x1--\r\n`,
   });
+
+const visitor = new Visitor(system);
+
+/** Sends files by a form for visitors who are not signed in. */
+async function sendByForm(
+  to: string,
+  files: readonly (readonly [string, string])[],
+  headers: Readonly<Record<string, string>> = OWN_PAGE,
+) {
+  return await send(visitor, to, files.map(([name, text]) => part("files", text, name)), headers);
+}
+
+/** Each of these tests has its own directory. */
+for (const name of ["form", "no script"]) {
+  await Deno.mkdir(`${data}/${name}/sub`, { recursive: true });
+  await Deno.writeTextFile(`${data}/${name}/ten.txt`, "0123456789");
+  await Deno.writeTextFile(`${data}/${name}/sub/x.dat`, "x");
+}
+
+Deno.test("a form adds files to a shared directory, and replaces files only with access MODIFY", async () => {
+  const id = await sharing.share("form/", { access: "WRITE" });
+  const uploaded = await sendByForm(`/drop/HPC/${id}/sub/`, [["x.dat", "two"], ["new/y", "three"]]);
+  assert.equal(uploaded.status, 201, uploaded.text);
+  assert.match(uploaded.text, /2 files were uploaded[^]*<bdi>sub\/x \(2\)\.dat<[^]*<bdi>sub\/new\/y</);
+  assert.match(uploaded.text, new RegExp(`href="[./]+rest/access/HPC/${id}/sub/"`));
+  assert.deepEqual([await text("form/sub/x.dat"), await text("form/sub/x (2).dat")], ["x", "two"]);
+  assert.equal((await sendByForm(`/drop/HPC/${id}/sub/?replace`, [["x.dat", "four"]])).status, 403);
+  assert.equal(await text("form/sub/x.dat"), "x");
+
+  await sharing.share("form/", { access: "MODIFY" });
+  const replaced = await sendByForm(`/drop/HPC/${id}/sub/?replace`, [["x.dat", "four"]]);
+  assert.equal(replaced.status, 201, replaced.text);
+  assert.equal(await text("form/sub/x.dat"), "four");
+  assert.equal((await sendByForm(`/drop/HPC/${id}?replace`, [["sub", "no file"]])).status, 409);
+});
+
+Deno.test("a form cannot upload without permission, outside the share, or from another site", async () => {
+  const id = await sharing.share("form/", { access: "MODIFY" });
+  const before = [names("form"), names("form/sub")];
+  for (
+    const [to, name, status] of [
+      [`${id}/`, "my.key", 404],
+      [`${id}/sub/`, "my.key", 404],
+      [`${id}/sub/`, "../up", 400],
+      [`${id}/%2e%2e/`, "up", 404],
+      [`${id}/sub/`, ".bashrc", 400],
+      [`${id}/ten.txt/`, "x", 400],
+      [await sharing.share("form/sub/"), "x", 403],
+      [await sharing.share("form/ten.txt", { access: "MODIFY" }), "x", 400],
+    ] as const
+  ) {
+    const reply = await sendByForm(`/drop/HPC/${to}`, [[name, "x"]]);
+    assert.equal(reply.status, status, `${to} ${name}: ${reply.text}`);
+  }
+  for (const site of ["cross-site", "same-site", "none"]) {
+    assert.equal(
+      (await sendByForm(`/drop/HPC/${id}/sub/?replace`, [["x.dat", "x"]], { "Sec-Fetch-Site": site })).status,
+      403,
+    );
+  }
+  assert.deepEqual([names("form"), names("form/sub")], before);
+});
+
+Deno.test("a form that fails midway reports the files that arrived before, and why it failed", async () => {
+  const id = await sharing.share("form/", { access: "WRITE" });
+  const page = await sendByForm(`/drop/HPC/${id}/sub/`, [["early", "1"], ["my.key", "2"], ["late", "3"]]);
+  assert.equal(page.status, 404, page.text);
+  assert.match(
+    page.text,
+    /1 file was uploaded[^]*<bdi>sub\/early<[^]*role="alert">The others failed: The file or directory was not found</,
+  );
+  assert.deepEqual(names("form/sub").filter((name) => /early|late|key/.test(name)), ["early"]);
+});
+
+Deno.test("a browser without JavaScript uploads by form, only from our own page, without replacing files, within the quota", async () => {
+  const id = await sharing.share("no script/", { access: "DROP", maxBytes: 2000 });
+  const page = await visitor.get(`/rest/access/HPC/${id}`);
+  const [, action = ""] =
+    /<noscript><form class="fields" method="post" enctype="multipart\/form-data" action="([^"]+)"/.exec(
+      page.text,
+    ) ?? [];
+  const to = new URL(action, `https://x/rest/access/HPC/${id}`).pathname;
+  const send = (files: readonly (readonly [string, string])[], headers = OWN_PAGE) =>
+    sendByForm(to, files, headers);
+  const uploaded = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
+  assert.equal(uploaded.status, 201, uploaded.text);
+  assert.match(uploaded.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
+  assert.equal(await Deno.readTextFile(`${data}/no script/ten (2).txt`), "two");
+  assert.equal(await Deno.readTextFile(`${data}/no script/ten.txt`), "0123456789");
+  // The service reserves quota for the whole form, and returns the part that was no file.
+  const share = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text).share;
+  assert.deepEqual(share.received, { files: 3, bytes: 306 });
+  assert.equal((await send([["b.txt", "x".repeat(1900)]])).status, 507);
+  assert.equal((await send([["", ""]])).status, 400);
+  assert.equal((await send([["../b.txt", "x"]])).status, 400);
+  for (const site of ["cross-site", "same-site", "none"]) {
+    assert.equal((await send([["c.txt", "x"]], { "Sec-Fetch-Site": site })).status, 403, site);
+  }
+  assert.equal((await send([["c.txt", "x"]], {})).status, 403);
+  const names = Array.from(Deno.readDirSync(`${data}/no script`), ({ name }) => name).toSorted();
+  assert.deepEqual(names, ["<i>.txt", "a.txt", "sub", "ten (2).txt", "ten.txt"]);
+  const readable = await sharing.share("no script/sub/");
+  assert.equal(
+    (await visitor.get(`/drop/HPC/${readable}`, {
+      method: "POST",
+      headers: { ...OWN_PAGE, "Content-Type": "multipart/form-data; boundary=x1" },
+      body: "--x1--",
+    })).status,
+    403,
+  );
+});
 
 Deno.test("signed-in users upload files to a share for them, by script and by form, and the page shows no files", async () => {
   const id = await sharing.share("d/sub/", { user: CAROL_DN, access: "DROP" });
