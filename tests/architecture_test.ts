@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join, relative } from "node:path";
 import { ifExists } from "../src/model/regular_file.ts";
+import { undocumentedExports } from "./documented_exports.ts";
 import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 
@@ -30,6 +31,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 const SRC = new URL("../src/", import.meta.url).pathname;
+const BIN = new URL("../bin/", import.meta.url).pathname;
 
 async function* sources(folder = SRC): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -130,6 +132,50 @@ Deno.test("longFunctions() counts the lines of all kinds of functions", () => {
     ["b", 5],
     ["c", 6],
     ["d", 7],
+  ]);
+});
+
+Deno.test("functions, classes and constants that src and bin export have doc comments", async () => {
+  const missing: string[] = [];
+  let looked = 0;
+  for (const folder of [SRC, BIN]) {
+    for await (const file of sources(folder)) {
+      looked++;
+      for (const { line, name } of undocumentedExports(await Deno.readTextFile(file))) {
+        missing.push(`${relative(dirname(folder), file)}:${line}: ${name}`);
+      }
+    }
+  }
+  assert(looked > 300, `only ${looked} files are found`);
+  assert.deepEqual(missing, []);
+});
+
+Deno.test("undocumentedExports() finds each kind of declaration, accepts one comment for overloads and groups, and requires none for types", () => {
+  const source = [
+    "/** A file. */",
+    "export function told(a: string): void;",
+    "export function told(a: unknown) {}",
+    "export function untold() {}",
+    "export const a = 1, b = 2;",
+    "/** Told. */",
+    "export class C {}",
+    "// no doc comment",
+    "export interface I {}",
+    "export type T = string;",
+    "function own() {}",
+    "export { own };",
+    'export * from "./x.ts";',
+    "/** Two. */",
+    "export const c = 1;",
+    "export const d = 2;",
+    "",
+    "export const e = 3;",
+  ].join("\n");
+  assert.deepEqual(undocumentedExports(source).map(({ line, name }) => `${line} ${name}`), [
+    "4 untold",
+    "5 a",
+    "5 b",
+    "18 e",
   ]);
 });
 

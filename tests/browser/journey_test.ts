@@ -16,7 +16,7 @@ if (BROWSER === undefined) {
 const ignore = BROWSER === undefined;
 
 /** Size of the file that is uploaded over a bad connection, in bytes. */
-const SIZE = (LONG ? 200 : 40) * 1000 * 1000;
+const SIZE = (LONG ? 200 : 20) * 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 

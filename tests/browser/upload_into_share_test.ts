@@ -43,9 +43,9 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
-    await using way = cutting(sharing.system.port, [10 * MB]);
+    await using way = cutting(sharing.system.port, [5 * MB]);
     const files = await Deno.makeTempDir();
-    const digest = await largeFile(`${files}/large.bin`, 30 * MB);
+    const digest = await largeFile(`${files}/large.bin`, 15 * MB);
     await Deno.writeTextFile(`${files}/x.dat`, "another x");
     await Deno.mkdir(`${files}/run 7`);
     await Deno.writeTextFile(`${files}/run 7/<b>.csv`, "1,2");
@@ -106,9 +106,9 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
-    await using way = cutting(sharing.system.port, [10 * MB], "stall");
+    await using way = cutting(sharing.system.port, [5 * MB], "stall");
     const file = await Deno.makeTempFile({ suffix: ".bin" });
-    const digest = await largeFile(file, 30 * MB);
+    const digest = await largeFile(file, 15 * MB);
     await using browser = await start();
     const id = await sharing.share("d/", { access: "MODIFY" });
     const page = await browser.open(`https://localhost:${way.port}/rest/access/HPC/${id}/sub/`, DESK);
@@ -131,7 +131,7 @@ Deno.test({
     assert.equal(way.state.cut, 1);
     assert.ok(Number(await page.evaluate("window.stalls")) >= 1);
     const totals = String(await page.evaluate("totals"));
-    assert.match(totals, /0 of 1 files? · \d+(?:\.\d)? MiB of 28\.6 MiB · \d+ seconds? left/);
+    assert.match(totals, /0 of 1 files? · \d+(?:\.\d)? MiB of 14\.3 MiB · \d+ seconds? left/);
     assert.equal(await digestOf(`${sharing.data}/d/sub/${file.slice(file.lastIndexOf("/") + 1)}`), digest);
     await Deno.remove(file);
   },

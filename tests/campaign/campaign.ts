@@ -25,7 +25,7 @@ const UPLOAD_CLIENTS = 2;
 /** Pause after the last fault, in milliseconds, in which all instances read everything again. */
 const SETTLED_MS = 20_000;
 /** Pause of a client after each step, in milliseconds; longer if other tests share the processors. */
-const PAUSE_MS = LONG ? 20 : 300;
+const PAUSE_MS = LONG ? 20 : 500;
 const SHARES = "/rest/share/HPC";
 /** Longest wait for an instance that should serve again, in milliseconds. */
 const PATIENCE_MS = 120_000;

@@ -3,7 +3,7 @@ import { ask, type Question } from "../system/ask.ts";
 /** Number of concurrent requests. */
 const LOOPS = 4;
 /** Pause between two requests of a loop, in milliseconds: the machine has other work, too. */
-const PAUSE_MS = 100;
+const PAUSE_MS = 250;
 
 /** Counts of a client's requests in some time. */
 interface Tally {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { ROOT } from "../../bin/build/project.ts";
 import { HAPROXY } from "../fixtures/haproxy.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
+import { readDemoArguments, WrongArguments } from "./demo_arguments.ts";
 import { requireForSeveral } from "./demo_requirements.ts";
 import { DEMO_ARGUMENTS } from "./started_demo.ts";
 
@@ -48,11 +49,15 @@ Deno.test("the demo reports wrong arguments", async () => {
     ["--instance 3", /^demo: .*--instance'/],
   ];
   for (const [args, said] of wrong) {
-    const { code, out, errors } = await demo(...args.split(" "));
-    assert.deepEqual([code, out], [2, ""]);
-    assert.match(errors, said);
-    assert.match(errors, /Usage: deno task demo /);
+    assert.throws(() => readDemoArguments(args.split(" ")), (error) => {
+      assert.ok(error instanceof WrongArguments);
+      assert.match(`demo: ${error.message}\n`, said);
+      return true;
+    });
   }
+  const { code, out, errors } = await demo("--instances", "0");
+  assert.deepEqual([code, out], [2, ""]);
+  assert.match(errors, /^demo: --instances: found "0", expected 2 to 9 [^]*Usage: deno task demo /);
 });
 
 Deno.test("the demo of several instances lists missing programs", () => {

@@ -4,6 +4,8 @@
  */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { LONG } from "../long/results.ts";
 import { LONG_AGO } from "../sharing/site.ts";
@@ -14,6 +16,7 @@ import {
   versionAfter,
   versionBefore,
 } from "../system/service_version.ts";
+import { runAuthserver } from "../system/service_process.ts";
 import { databaseProperties, served, startInstance } from "../system/several_instances.ts";
 import { BOB, createSharingSite } from "../system/sharing/sharing_system.ts";
 import { note } from "./fault_table.ts";
@@ -50,8 +53,13 @@ class Upgrade implements AsyncDisposable {
     return new Upgrade(older, newer, site, server);
   }
 
-  /** Runs a command of a version. @returns Its output. */
+  /** Runs a command of a version, that of the checkout in this process. @returns Its output. */
   async command({ run }: ServiceVersion, args: readonly string[], main = this.site.main): Promise<string> {
+    if (run === runAuthserver) {
+      const io = recordedIo();
+      assert.equal(await runCommand([...args, "--config", main], io), 0, `${args.join(" ")}: ${io.err}`);
+      return io.out + io.err;
+    }
     const process = run([...args, "--config", main]);
     const status = await process.ended;
     assert.equal(status, 0, `${args.join(" ")}: ${process.printed}`);

@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { syntaxTree } from "./exports.ts";
 
 /** Exported declaration without a doc comment. */
 export interface Undocumented {
@@ -12,7 +13,7 @@ export interface Undocumented {
  * overloads, and for constants without a blank line between them. Re-exports and types need none.
  */
 export function undocumentedExports(source: string): Undocumented[] {
-  const file = ts.createSourceFile("file.ts", source, ts.ScriptTarget.Latest, true);
+  const file = syntaxTree(source);
   const found = new Map<string, { readonly line: number; documented: boolean }>();
   const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line + 1;
   /** Line on which the last documented constant ends. */
