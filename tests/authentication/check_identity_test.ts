@@ -3,7 +3,8 @@ import { checkIdentity, NoIdentity } from "../../src/authentication/check_identi
 import fc from "fast-check";
 import { canonicalDn, escapeNameValue, sameName } from "../../src/model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../../src/model/identity.ts";
-import { CHARACTER } from "../fixtures/character.ts";
+import { CHARACTER, isInEmptyPlane } from "../fixtures/character.ts";
+import { LONG } from "../long/results.ts";
 
 /** Names with other characters that compare as equal to the second name. */
 const LOOKALIKES: [string, string][] = [
@@ -82,10 +83,11 @@ Deno.test("checkIdentity() refuses invisible characters at any position", () => 
   }
 });
 
-/** Yields all characters of Unicode, in groups. */
+/** Yields all characters of Unicode, in groups. Only long tests try those of empty planes, which have no other forms. */
 function* unicode(): Iterable<readonly string[]> {
   for (let first = 0; first <= 0x10ffff; first += 256) {
     if (first >= 0xd800 && first <= 0xdfff) continue;
+    if (!LONG && isInEmptyPlane(first)) continue;
     yield Array.from({ length: 256 }, (_, i) => String.fromCodePoint(first + i));
   }
 }
@@ -149,6 +151,6 @@ Deno.test("accepted names that compare as equal differ only in case and composit
       if (one === undefined || other === undefined || !sameName(one, other)) return;
       assert.equal(a.normalize("NFC").toLowerCase(), b.normalize("NFC").toLowerCase());
     }),
-    { numRuns: 20_000 },
+    { numRuns: LONG ? 20_000 : 5_000 },
   );
 });

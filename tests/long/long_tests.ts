@@ -61,7 +61,11 @@ const PARTS: Readonly<Record<string, Part>> = {
   speed: { tests: ["bench/speed_long.ts"], parallel: false },
   repetitions: {
     tests: [
+      "authentication/check_identity_test.ts",
       "browser",
+      "model/distinguished_name_test.ts",
+      "model/text_test.ts",
+      "outgoing/ldap/ldap_directory_test.ts",
       "pages/qr_picture_test.ts",
       "resource/dav/dav_test.ts",
       "system/damaged_files_test.ts",

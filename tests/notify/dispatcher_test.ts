@@ -333,7 +333,17 @@ function testDelivery(
     const { database, lost, another, sinks } = parts;
     const recorder = new Recorder(kinds, sinks);
     await database.change(function* () {
-      for (let n = 0; n < 1005; n++) yield* recorder.record(event(n));
+      yield* recorder.record(event(0));
+      const columns = "message, destination, stream, content, made, due, attempts, held_until";
+      const [first] = yield* rows(`SELECT ${columns} FROM notification`, {});
+      const { type, data: _, mailTo } = event(0);
+      const others = Array.from({ length: 997 }, (_, i) => ({
+        ...first,
+        message: crypto.randomUUID(),
+        content: JSON.stringify({ type, data: { n: i + 1 }, mailTo }),
+      }));
+      yield* insertRows("notification", others, "number");
+      for (let n = 998; n < 1005; n++) yield* recorder.record(event(n));
       yield* recorder.record(event("other", "share 2"));
     });
     const inbox = new Inbox();

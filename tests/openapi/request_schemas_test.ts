@@ -20,6 +20,9 @@ const site = await SharingSite.open();
 Deno.test.afterAll(() => site[Symbol.asyncDispose]());
 await Deno.mkdir(`${site.root}/dir`);
 await Deno.writeTextFile(`${site.root}/file`, "x");
+await Deno.writeTextFile(`${site.root}/changed`, "x");
+await site.share("file");
+const changed = await site.share("changed");
 
 const hash = await hashWithScrypt("password"); // one hash for all passwords, since each costs too much time
 site.parts = { ...site.parts, hashing: { run: () => Promise.resolve(hash) } as never };
@@ -39,17 +42,11 @@ const SUBJECTS: Record<string, Subject> = {
   },
   ShareChange: {
     body: {},
-    ask: async (body) => {
-      const id = await site.share("file");
-      return await complaint(site.ask("alice", "PUT", `share/HPC/${id}`, { body }));
-    },
+    ask: (body) => complaint(site.ask("alice", "PUT", `share/HPC/${changed}`, { body })),
   },
   SharedSessionRequest: {
     body: { serverPath: `${site.root}/file` },
-    ask: async (body) => {
-      await site.share("file");
-      return await complaint(site.ask("alice", "POST", "access/HPC", { body }));
-    },
+    ask: (body) => complaint(site.ask("alice", "POST", "access/HPC", { body })),
   },
   SessionRequest: { body: { serverPath: "" }, ask: (body) => thrown(() => requestSession(body)) },
 };

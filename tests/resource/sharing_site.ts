@@ -24,6 +24,7 @@ import { shareRoutes } from "../../src/service/http/share_routes.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import type { RecordStore } from "../../src/store/record_store.ts";
+import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
@@ -61,14 +62,14 @@ export class SharingSite implements AsyncDisposable {
   linkPassword: Secret | undefined;
   log: Logger = SILENT;
   parts: SharingParts;
-  readonly #description: ApiDescription;
-  readonly #storeFolder = Deno.makeTempDirSync();
   readonly records: RecordStore;
+  /** The same for all sites. */
+  static #description: ApiDescription | undefined;
 
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
-    this.records = openRecordStore(`${this.#storeFolder}/records.sqlite`, clock);
-    const store = openShareStore(`${this.#storeFolder}/shares.sqlite`, clock);
+    this.records = openRecordStore(IN_MEMORY, clock);
+    const store = openShareStore(IN_MEMORY, clock);
     this.parts = {
       servers: new Map([["HPC", {
         name: "HPC",
@@ -102,7 +103,7 @@ export class SharingSite implements AsyncDisposable {
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
     };
-    this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
+    SharingSite.#description ??= new ApiDescription(openApiDocument(this.#routes(), BASE));
   }
 
   static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
@@ -130,7 +131,7 @@ export class SharingSite implements AsyncDisposable {
   ): Promise<Response> {
     const response = await this.#answer(who, method, path, { body, headers, signal, clientAddress });
     const json = response.headers.get("Content-Type") === "application/json";
-    this.#description.check({
+    SharingSite.#description?.check({
       method,
       path: `/rest/${path.split("?")[0]}`,
       status: response.status,
@@ -224,7 +225,6 @@ export class SharingSite implements AsyncDisposable {
     this.parts.running.close();
     this.parts.store.close();
     this.records.close();
-    await Deno.remove(this.#storeFolder, { recursive: true });
   }
 
   /** Makes new routes for each request, since tests replace the parts. */

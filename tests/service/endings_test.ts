@@ -27,7 +27,7 @@ import { formToken, Visitor } from "../system/visitor.ts";
 const CERT_DN = "CN=Alice by certificate,O=Demo,C=EU";
 const HOUR = 3_600_000;
 /** More bytes than all buffers on the way, which hold less than 8 MiB. */
-const BIG = 24 * 1024 ** 2;
+const BIG = 12 * 1024 ** 2;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
 const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });

@@ -70,40 +70,49 @@ Deno.test("Supervisor.reload() waits for an earlier reload or renewal, and the l
   }
 });
 
-Deno.test("Supervisor.reload() ends only when the edge directs new requests to the new core", async () => {
+Deno.test("Supervisor replaces a core only when the edge uses the new one, and an edge only if its ports are free", async (t) => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
-  const from = workersSoFar();
-  const supervisor = await Supervisor.start(snapshot, { logFile: new LogFile(undefined, () => {}) });
-  try {
-    const held = (await startedWorker("edge", from)).hold();
-    let isOver = false;
-    const reload = supervisor.reload(snapshot).then(() => isOver = true);
-    await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
-    await aWhile();
-    assert.equal(isOver, false);
-    held.release();
-    await inTime(reload, "the end of the reload");
-  } finally {
-    await supervisor.stop();
-  }
-});
-
-Deno.test("Supervisor reports a core as replaced only when the edge directs requests to the new one", async () => {
-  await using site = await createSite();
   const [from, lines] = [workersSoFar(), new Array<string>()];
-  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+  const supervisor = await Supervisor.start(snapshot, {
     logFile: new LogFile(undefined, (text) => void lines.push(text)),
   });
-  const isReplaced = () => lines.some((line) => line.includes("worker replaced what=core"));
+  const edge = await startedWorker("edge", from);
   try {
-    const held = (await startedWorker("edge", from)).hold();
-    (await startedWorker("core 1", from)).kill();
-    await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
-    await aWhile();
-    assert.equal(isReplaced(), false);
-    held.release();
-    await until(isReplaced, { what: "the core is replaced" });
+    await t.step("reload() ends only then", async () => {
+      const held = edge.hold();
+      let isOver = false;
+      const reload = supervisor.reload(snapshot).then(() => isOver = true);
+      await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
+      await aWhile();
+      assert.equal(isOver, false);
+      held.release();
+      await inTime(reload, "the end of the reload");
+    });
+
+    await t.step("a core that died is reported as replaced only then", async () => {
+      const isReplaced = () => lines.some((line) => line.includes("worker replaced what=core"));
+      const held = edge.hold();
+      (await startedWorker("core 2", from)).kill();
+      await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
+      await aWhile();
+      assert.equal(isReplaced(), false);
+      held.release();
+      await until(isReplaced, { what: "the core is replaced" });
+    });
+
+    await t.step("reload() to an occupied port fails before any connection is refused", async () => {
+      using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const metrics = `container.metrics.host=127.0.0.1\ncontainer.metrics.port=${taken.addr.port}\n`;
+      const other = await snapshotOf(site, (main) => main + metrics);
+      const finish = await begunRequest(site, supervisor.port);
+      await assert.rejects(supervisor.reload(other), /is taken by another process/);
+      const { status } = await ask(
+        `https://localhost:${supervisor.port}/health/live`,
+        site.authority.certificate,
+      );
+      assert.deepEqual([status, await finish()], [200, 200]);
+    });
   } finally {
     await supervisor.stop();
   }
@@ -219,24 +228,6 @@ Deno.test("Supervisor.stop() also waits for requests of an edge whose successor 
   await aWhile();
   assert.equal(await finish(), 200);
   await stopped;
-});
-
-Deno.test("Supervisor.reload() to an occupied port fails before any connection is refused", async () => {
-  await using site = await createSite();
-  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const metrics = `container.metrics.host=127.0.0.1\ncontainer.metrics.port=${taken.addr.port}\n`;
-  const other = await snapshotOf(site, (main) => main + metrics);
-  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
-    logFile: new LogFile(undefined, () => {}),
-  });
-  try {
-    const finish = await begunRequest(site, supervisor.port);
-    await assert.rejects(supervisor.reload(other), /is taken by another process/);
-    const health = await ask(`https://localhost:${supervisor.port}/health/live`, site.authority.certificate);
-    assert.deepEqual([health.status, await finish()], [200, 200]);
-  } finally {
-    await supervisor.stop();
-  }
 });
 
 Deno.test("metricsPage() shows whether there is a core", async () => {

@@ -42,7 +42,7 @@ for (
 ) {
   Deno.test(`isLegacySignedBy() reads signatures of ${name} in SSH form and in DER, for all lengths of numbers`, () => {
     const key = privateKey(name);
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 20; i++) {
       const signed = Buffer.from(`nonce ${i}`);
       const plain = sign(hash, signed, { key, dsaEncoding: "ieee-p1363" });
       assert.ok(verifies(name, sshForm(plain), signed));

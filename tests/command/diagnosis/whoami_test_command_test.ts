@@ -15,7 +15,7 @@ const users = {
     uid: 1001,
     home: "/home/dora",
     groups: ["users"],
-    keyFiles: { ".ssh/authorized_keys": `from="192.0.2.0/24" ${publicLine("locked_ed25519")}\n` },
+    keyFiles: { ".ssh/authorized_keys": `from="192.0.2.0/24" ${publicLine("locked_ecdsa384")}\n` },
   },
 };
 const site = await createSite({
@@ -108,7 +108,7 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
   ]],
   [
     "a daemon's key, proved on one server",
-    ["dora", "--key", `${KEYS}locked_ed25519`, "--from", "192.0.2.9"],
+    ["dora", "--key", `${KEYS}locked_ecdsa384`, "--from", "192.0.2.9"],
     { answers: ["open sesame"] },
     0,
     [
@@ -122,14 +122,14 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
   ],
   [
     "a daemon's key, on another server",
-    ["dora", "--key", `${KEYS}locked_ed25519`, "--from", "192.0.2.9", "--server", "TWO"],
+    ["dora", "--key", `${KEYS}locked_ecdsa384`, "--from", "192.0.2.9", "--server", "TWO"],
     { answers: ["open sesame"] },
     1,
     [/Result {2,}refused: No account on TWO\n$/],
   ],
   [
     "a key that is valid only on another server",
-    ["dora", "--key", `${KEYS}locked_ed25519`],
+    ["dora", "--key", `${KEYS}locked_ecdsa384`],
     { answers: ["open sesame"] },
     1,
     [/Result {2,}refused: SSHKEY: the key may not be used from there/],
@@ -222,7 +222,7 @@ const WRONG: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
   ["a public key", ["alice", "--key", `${KEYS}user_ed25519.pub`], {}, 1, /cannot be used: not a private key/],
   [
     "a wrong passphrase",
-    ["alice", "--key", `${KEYS}locked_ed25519`],
+    ["alice", "--key", `${KEYS}locked_ecdsa384`],
     { answers: ["shut sesame"] },
     1,
     /cannot be used: locked by another passphrase/,

@@ -3,6 +3,7 @@ import { request } from "node:https";
 import { X509Certificate } from "node:crypto";
 import { createTrialCertificates } from "../../../src/command/files/trial/trial_site.ts";
 import { documented } from "../../../bin/docs/documented_command.ts";
+import { runCommand } from "../../../src/command/run_command.ts";
 import { init } from "../../../src/command/files/init.ts";
 import { serve } from "../../../src/command/serving/serve.ts";
 import { jsonDifferences } from "../../build/json_differences.ts";
@@ -46,18 +47,23 @@ Deno.test("init --try creates a working service with a user in an empty folder",
   assert(!users.includes(auth.slice(user.length + 1)), "the password itself is in no file");
   assert.equal(((await Deno.stat(`${at.path}/site/conf/auth-key.pem`)).mode ?? 0) & 0o777, 0o600);
 
-  const again = runAuthserver(["init", "--try", "--directory", "site"], { cwd: at.path });
-  assert.equal(await again.ended, 1);
-  assert.match(again.printed, /container\.properties exists already, expected a folder without/);
+  const again = recordedIo();
+  assert.equal(await init.run(["--try", "--directory", `${at.path}/site`], again), 1);
+  assert.match(again.err, /container\.properties exists already, expected a folder without/);
   assert.equal(await Deno.readTextFile(`${at.path}/site/conf/users.txt`), users);
 
-  const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
-  assert.equal(await checked.ended, 0, checked.printed);
-  assert.match(checked.printed, /valid: 0 errors, 0 warnings/);
+  // Commands in this process run in another folder.
+  const main = `${at.path}/site/conf/absolute.properties`;
+  const written = await Deno.readTextFile(`${at.path}/site/conf/container.properties`);
+  const absolute = written.replaceAll(/([=:\s])((?:conf|data|logs)\/)/g, `$1${at.path}/site/$2`);
+  await Deno.writeTextFile(main, absolute, { mode: 0o600 });
+  const checked = recordedIo();
+  assert.equal(await runCommand(["check", "--config", main], checked), 0, checked.out + checked.err);
+  assert.match(checked.out, /valid: 0 errors, 0 warnings/);
   // The SSH key method is first, and any name could have keys; but the password file lists this name.
-  const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
-  assert.equal(await explained.ended, 0, explained.printed);
-  assert.match(explained.printed, /^Caller +CN=Demo User,O=authserver trial$/m);
+  const explained = recordedIo();
+  assert.equal(await runCommand(["whoami-test", "--config", main, "demo"], explained), 0, explained.err);
+  assert.match(explained.out, /^Caller +CN=Demo User,O=authserver trial$/m);
 });
 
 Deno.test("init --try --json and serve --json print what the manual documents", async () => {

@@ -71,7 +71,6 @@ scene("passwd add adds a user with scrypt, whom the service accepts", async ({ r
   );
   assert.equal((await text()).slice(0, USERS.length), USERS);
   assert.equal(await signIn(file, "bob", "Grüße:Grüße:42"), "CN=Bob, O=Site");
-  assert.equal(await signIn(file, "bob", "Grüße:Grüße:43"), undefined);
   assert.equal(await modeOf(file), 0o600);
 });
 
@@ -79,6 +78,7 @@ scene("passwd add --md5 writes the specification's form", async ({ run, text, fi
   await run(["add", "bob", "--dn", "CN=Bob", "--md5", "--stdin"], { input: "sesame sesame\r\n" });
   assert.match((await text()).slice(USERS.length), /^bob:[0-9a-f]{32}:[A-Za-z0-9_]{16}:CN=Bob\n$/);
   assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
+  assert.equal(await signIn(file, "bob", "sesame sesamf"), undefined);
 });
 
 scene("passwd add creates a missing file", async ({ run, file }) => {
@@ -104,13 +104,13 @@ scene("passwd change keeps name, order and comments", async ({ run, text, file }
   assert.match(lines[1] ?? "", /^ann:\$scrypt\$.*::CN=Ann Example, O=Site$/);
   assert.deepEqual(lines.toSpliced(1, 1), USERS.split("\n").toSpliced(1, 1));
   assert.equal(await signIn(file, "ann", "tulip tulip tulip"), "CN=Ann Example, O=Site");
-  assert.equal(await signIn(file, "ann", "sesame"), undefined);
 });
 
 scene("passwd change sets another name, and re-enables a disabled user", async ({ run, file }) => {
   await run(["change", "ann", "--dn", "CN=Ann New", "--stdin", "--md5"], { input: "tulip tulip tulip" });
   await run(["change", "off", "--stdin", "--md5"], { input: "tulip tulip tulip" });
   assert.equal(await signIn(file, "ann", "tulip tulip tulip"), "CN=Ann New");
+  assert.equal(await signIn(file, "ann", "sesame"), undefined);
   assert.equal(await signIn(file, "off", "tulip tulip tulip"), "CN=Off");
 });
 
@@ -294,7 +294,7 @@ scene("passwd accepts twelve characters that are not a common password", async (
 Deno.test("passwd edits the file that the configuration names, and prints its path", async () => {
   await using site = await createSite();
   const io = recordedIo({ input: "a good password" });
-  const args = ["add", "bob", "--config", site.main, "--dn", "CN=Bob", "--stdin"];
+  const args = ["add", "bob", "--config", site.main, "--dn", "CN=Bob", "--md5", "--stdin"];
   assert.equal(await passwd.run(args, io), 0, io.err);
   assert.equal(io.out, `User bob added to ${site.folder}/conf/users.txt\n`);
   assert.match(await Deno.readTextFile(`${site.folder}/conf/users.txt`), /^bob:/m);

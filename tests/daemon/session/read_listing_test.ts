@@ -4,7 +4,7 @@ import { readListing } from "../../../src/daemon/session/read_listing.ts";
 const line = (name: string) => `type=file;size=1; ${name}`;
 
 /** Reads a listing that arrives in pieces of `piece` bytes. */
-async function read(text: string | Uint8Array, piece = 65_536) {
+async function read(text: string | Uint8Array, piece: number | ((at: number) => number) = 65_536) {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   let at = 0;
   const names: string[] = [];
@@ -14,7 +14,10 @@ async function read(text: string | Uint8Array, piece = 65_536) {
       read(into, ms) {
         waits.add(ms);
         if (at >= bytes.length) return Promise.resolve(null);
-        const part = bytes.subarray(at, at + Math.min(piece, into.length));
+        const part = bytes.subarray(
+          at,
+          at + Math.min(typeof piece === "number" ? piece : piece(at), into.length),
+        );
         into.set(part);
         at += part.length;
         return Promise.resolve(part.length);
@@ -62,8 +65,9 @@ Deno.test("readListing() refuses an endless line, and reads one of 4096 characte
 
 Deno.test("readListing() truncates a listing after 100,000 lines", async () => {
   const lines = (count: number) => `${line("n")}\n`.repeat(count);
-  // The reader counts lines after each piece, here after each line.
-  const piece = line("n").length + 1;
+  // The reader counts lines after each piece, here after each of the last lines.
+  const one = line("n").length + 1;
+  const piece = (at: number) => at < 99_000 * one ? 1000 * one : one;
   const whole = await read(lines(100_000), piece);
   assert.deepEqual([whole.complete, whole.names.length], [true, 100_000]);
   const cut = await read(lines(100_002), piece);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { AndFilter, EqualityFilter, FilterParser } from "ldapts";
 import { escapeFilterValue, fillFilter, inspectFilter } from "../../../src/outgoing/ldap/ldap_directory.ts";
+import { isInEmptyPlane } from "../../fixtures/character.ts";
+import { LONG } from "../../long/results.ts";
 
 /** Returns the value that a server gets in a filter with this user name. */
 function asked(user: string): unknown {
@@ -10,7 +12,8 @@ function asked(user: string): unknown {
 }
 
 Deno.test("fillFilter() round-trips every Unicode character", () => {
-  for (let point = 0; point <= 0x10ffff; point++) {
+  // Only long tests try every character of empty planes.
+  for (let point = 0; point <= 0x10ffff; point += !LONG && isInEmptyPlane(point) ? 97 : 1) {
     if (point >= 0xd800 && point < 0xe000) continue;
     const character = String.fromCodePoint(point);
     // Every character passes a round trip of the escaping, and those below U+3000 pass the parser as well.
