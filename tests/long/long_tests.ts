@@ -66,6 +66,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "resource/dav/dav_test.ts",
       "system/damaged_files_test.ts",
       "system/dav_test.ts",
+      "system/every_command_test.ts",
       "system/group_test.ts",
       "system/issuers_test.ts",
       "system/throttling_test.ts",
