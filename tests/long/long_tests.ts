@@ -64,6 +64,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "browser",
       "pages/qr_picture_test.ts",
       "resource/dav/dav_test.ts",
+      "system/attributes_test.ts",
       "system/damaged_files_test.ts",
       "system/dav_test.ts",
       "system/every_command_test.ts",
