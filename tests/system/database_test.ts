@@ -90,28 +90,6 @@ test("the workers connect to the database by TLS if its certificate is trusted",
   await system.logged(/the certificate of 127\.0\.0\.1/, before);
 });
 
-test("a service without its database starts and serves logins, and serves shares once the database is available", async (server) => {
-  const name = await server.database();
-  await server.stop();
-  try {
-    await using system = await runService({
-      properties: { ...chosen(server.port, name), "persistence.statementTimeout": "500" },
-    });
-    assert.equal(await login(system), 200);
-    assert.equal(await share(system), 503);
-    await server.run();
-    await system.logged(/database is there/);
-    assert.equal(await share(system), 201);
-    await server.stop();
-    await system.logged(/database is away/);
-    assert.equal(await share(system), 503);
-    assert.equal(await login(system), 200);
-  } finally {
-    await server.stop();
-    await server.run();
-  }
-});
-
 /** Starts a service that must not start, in this process. @returns What it tells. */
 async function refusal(properties: Readonly<Record<string, string>>): Promise<string> {
   await using site = await createSite({ properties });
@@ -126,4 +104,22 @@ test("a service does not start if its tables are missing or too new", async (ser
   assert.match(await refusal(chosen(server.port, name)), /version 99.*too old for them/);
   await server.sql("postgres", "CREATE DATABASE empty");
   assert.match(await refusal(chosen(server.port, "empty")), /authserver database migrate/);
+});
+
+// The last test, as the others need the database.
+test("a service without its database starts and serves logins, and serves shares once the database is available", async (server) => {
+  const name = await server.database();
+  await server.stop();
+  await using system = await runService({
+    properties: { ...chosen(server.port, name), "persistence.statementTimeout": "500" },
+  });
+  assert.equal(await login(system), 200);
+  assert.equal(await share(system), 503);
+  await server.run();
+  await system.logged(/database is there/);
+  assert.equal(await share(system), 201);
+  await server.stop();
+  await system.logged(/database is away/);
+  assert.equal(await share(system), 503);
+  assert.equal(await login(system), 200);
 });
