@@ -31,7 +31,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "reload_again",
     "operator",
     "process",
-    "certificates",
+    "files",
     "least_privilege",
   ]
     .map((name) => `tests/system/${name}_test.ts`),

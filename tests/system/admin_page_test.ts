@@ -3,16 +3,7 @@ import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import {
-  ALICE,
-  ALICE_DN,
-  MAP,
-  passwordLine,
-  PASSWORDS,
-  runService,
-  settled,
-  STRANGER,
-} from "./running_service.ts";
+import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled, STRANGER } from "./running_service.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const BOSS = ["boss", "administers-9917"] as const;
@@ -173,13 +164,14 @@ Deno.test("administrators cannot ban invalid names, invalid addresses or themsel
 });
 
 Deno.test("administrators need a login that every server accepts", async () => {
-  await using strict = await runService({
-    passwords: passwordLine(BOSS, BOSS_DN),
-    map: JSON.stringify({ [BOSS_DN]: { role: "admin", xlogin: "alice" }, [ALICE_DN]: { role: "user" } }),
-    servers: { HPC: [{}], SAFE: [{}] },
-    properties: { "authservice.server.SAFE.requiredAcr": "mfa", "persistence.directory": "{folder}/data" },
-  });
-  const boss = new Visitor(strict);
+  const administrator = { as: BOSS, headers: { "X-UNICORE-User-Preferences": "role:admin" } };
+  assert.equal((await system.ask("/rest/admin", administrator)).status, 200);
+  await system.replace(
+    "conf/container.properties",
+    `${await Deno.readTextFile(system.main)}authservice.server.GROUP.requiredAcr=mfa\n`,
+  );
+  await system.service.reload();
+  const boss = new Visitor(system);
   await boss.signIn(BOSS);
   const page = await boss.get("/admin");
   assert.equal(page.status, 403);
@@ -187,5 +179,6 @@ Deno.test("administrators need a login that every server accepts", async () => {
   const token = formToken(await boss.get("/"));
   const ban = await boss.post("/admin/bans", { token, user: "alice", for: "1h", do: "ban" });
   assert.equal(ban.status, 403);
-  assert.equal((await strict.ask("/rest/admin", { as: BOSS })).status, 403);
+  const refused = await system.ask("/rest/admin", administrator);
+  assert.deepEqual([refused.status, refused.json().code], [403, "ERR_STRONGER_LOGIN_NEEDED"]);
 });

@@ -13,7 +13,6 @@ import {
   PASSWORDS,
   ROLE_ONLY,
   runReloadedService,
-  runService,
 } from "./running_service.ts";
 
 const ROOT = ["boss", "administers-9917"] as const;
@@ -24,7 +23,7 @@ const USERS = PASSWORDS + passwordLine(ROOT, BOSS_DN);
 const MAP_WITH_BOSS = { ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } };
 const DEPUTY_ENTRY = { role: "admin", xlogin: "deputy7" };
 
-const system = await runService({
+const system = await runReloadedService({
   passwords: USERS + passwordLine(DEPUTY, DEPUTY_DN),
   map: JSON.stringify({ ...MAP_WITH_BOSS, [DEPUTY_DN]: DEPUTY_ENTRY }),
   servers: {
@@ -122,22 +121,6 @@ for (const [who, question, status] of others) {
     }
   });
 }
-
-Deno.test("/rest/admin requires the role even without access control, and does not exist where it is disabled", async () => {
-  await using service = await runReloadedService({
-    properties: { "container.security.accesscontrol": "false" },
-  });
-  const open = await service.reloadWith({});
-  assert.equal((await open.ask("/rest/admin", { as: ALICE })).status, 403);
-  const body = { subject: ALICE_DN };
-  const path = "/rest/admin/actions/IssueAPIToken";
-  assert.equal((await open.ask(path, { method: "POST", body })).status, 403);
-  const off = await service.reloadWith({
-    "container.security.accesscontrol": "true",
-    "container.feature.Admin.enable": "false",
-  });
-  assert.equal((await off.ask("/rest/admin", { as: ALICE })).status, 404);
-});
 
 Deno.test("ShowUserInfo shows what the daemons report about an account", async () => {
   const all = await act("ShowUserInfo", { uid: "alice" });
@@ -321,4 +304,14 @@ Deno.test("actions refuse bodies that are not JSON objects, and unknown actions 
   const form = { ...boss, headers: { ...boss.headers, "Content-Type": "text/plain" } };
   assert.equal((await act("ShowUserInfo", "{}", form)).status, 415);
   assert.equal((await system.ask("/rest/admin/actions/ShowUserInfo", boss)).status, 405);
+});
+
+Deno.test("/rest/admin requires the role even without access control, and does not exist where it is disabled", async () => {
+  const open = await system.reloadWith({ "container.security.accesscontrol": "false" });
+  assert.equal((await open.ask("/rest/admin", { as: ALICE })).status, 403);
+  const body = { subject: ALICE_DN };
+  const path = "/rest/admin/actions/IssueAPIToken";
+  assert.equal((await open.ask(path, { method: "POST", body })).status, 403);
+  const off = await system.reloadWith({ "container.feature.Admin.enable": "false" });
+  assert.equal((await off.ask("/rest/admin", { as: ALICE })).status, 404);
 });

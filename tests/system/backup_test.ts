@@ -82,18 +82,19 @@ async function contents(folder: string): Promise<readonly string[]> {
 
 type SiteWithBackup = Site & { readonly backup: string };
 
-/**
- * Creates a site with a share, whose service has stopped, and a backup of it.
- * @param data Databases of such a site; default: the service runs for a moment and creates them.
- */
-async function siteWithBackup(data?: string): Promise<SiteWithBackup> {
+/** Creates a site with a share, where no service runs, and a backup of it. */
+async function siteWithBackup(): Promise<SiteWithBackup> {
   const site = await createSite(SETTING);
-  if (data === undefined) {
-    const system = await runAt(site);
-    await share(system, "one");
-    system.service.stop();
-    await system.service.stopped;
-  } else await copy(data, `${site.folder}/data`);
+  const one = {
+    id: "f2a41c6e9b7d4a5c8e10",
+    server: "HPC",
+    path: "/data/one",
+    ownerID: ALICE_DN,
+    uid: "alice",
+    targetID: EVERYBODY,
+  };
+  await site.replace("conf/shares.json", JSON.stringify([one]));
+  await done("share", "import", `${site.folder}/conf/shares.json`, "--config", site.main);
   await done("backup", `${site.folder}/backup`, "--config", site.main);
   return { ...site, backup: `${site.folder}/backup` };
 }
@@ -258,8 +259,6 @@ async function copyIn(backup: string, name: string): Promise<string> {
 /** Site for tests that leave it unchanged. */
 const unchanged = await siteWithBackup();
 Deno.test.afterAll(() => unchanged[Symbol.asyncDispose]());
-/** Creates another such site, for a test that changes it. */
-const another = () => siteWithBackup(`${unchanged.folder}/data`);
 
 for (const [what, spoil, told] of REFUSED) {
   Deno.test(`restore refuses a backup ${what}, and changes nothing`, async () => {
@@ -278,7 +277,7 @@ for (const [what, spoil, told] of REFUSED) {
 }
 
 Deno.test("restore that fails halfway changes nothing", async () => {
-  await using site = await another();
+  await using site = await siteWithBackup();
   // `restore` writes the databases last, and cannot write them below a file.
   await Deno.rename(`${site.folder}/data`, `${site.folder}/gone`);
   await Deno.writeTextFile(`${site.folder}/data`, "in the way");
@@ -290,7 +289,7 @@ Deno.test("restore that fails halfway changes nothing", async () => {
 });
 
 Deno.test("restore creates missing folders, removes a leftover SQLite log, and sets modes and owners of files; it refuses a database in use, even by a service without a control socket", async () => {
-  await using site = await another();
+  await using site = await siteWithBackup();
   const isRoot = Deno.uid() === 0;
   const users = `${site.folder}/conf/users.txt`;
   if (isRoot) await Deno.chown(users, 12_345, 12_345);
@@ -388,7 +387,7 @@ Deno.test("backup copies a service whose certificate has expired, and reports mi
 });
 
 Deno.test("backup records the names of owners, and restore uses them, whatever their ids on this host", async () => {
-  await using site = await another();
+  await using site = await siteWithBackup();
   const { files: [made] } = await readManifest(site.backup);
   assert.ok(made);
   const names = await new Deno.Command("stat", { args: ["-c", "%U %G", made.path] }).output();
@@ -425,7 +424,7 @@ Deno.test({
   name: "restore changes nothing if this host lacks the account of a file",
   ignore: Deno.uid() !== 0,
   async fn() {
-    await using site = await another();
+    await using site = await siteWithBackup();
     await manifest(site.backup, (found) => ({
       ...found,
       files: found.files.map((file) => ({ ...file, owner: "no-such-account" })),
@@ -468,9 +467,9 @@ Deno.test({
       await server.sql("postgres", "CREATE ROLE worker LOGIN");
       await server.sql("postgres", "CREATE DATABASE kept OWNER owner");
       const { servers, map, properties } = SETTING;
-      const { "persistence.directory": _, ...others } = properties;
+      const { "persistence.directory": _, ...kept } = properties;
       const database = { ...databaseProperties(server, "kept"), "persistence.user": "worker" };
-      await using site = await createSite({ servers, map, properties: { ...others, ...database } });
+      await using site = await createSite({ servers, map, properties: { ...kept, ...database } });
       const sh = async (line: string) => {
         const env = { PATH: `${POSTGRES}:${Deno.env.get("PATH")}` };
         const { success, stderr } = await new Deno.Command("sh", { args: ["-c", line], env }).output();
@@ -487,8 +486,11 @@ Deno.test({
       await system[Symbol.asyncDispose]();
       const { load } = await done("restore", "--replace", `${site.folder}/backup`);
       await sh(load.replace("user=worker", "user=owner"));
-      await using again = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
-      assert.deepEqual(await shares(again), ["one"]);
+      // The commands use the database as the service's user.
+      const [one, ...others] = await done("share", "list", "--config", site.main);
+      assert.deepEqual([one.path, others], [`${site.folder}/one`, []]);
+      await done("share", "remove", one.id, "--config", site.main);
+      assert.deepEqual(await done("share", "list", "--config", site.main), []);
     } finally {
       await server[Symbol.asyncDispose]();
     }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { ALICE, runService, settled } from "./running_service.ts";
+import { ALICE, runReloadedService, runService, settled } from "./running_service.ts";
 
 const foreign = createAuthority({ subject: "CN=Foreign CA" }).issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 
@@ -103,11 +103,23 @@ for (const [name, [fault, status, code, cause]] of Object.entries(facts)) {
   });
 }
 
-Deno.test("a reload keeps the status of daemons; a server without a daemon is DOWN, not ready, and answers 503", async () => {
-  await using alone = await runService();
+Deno.test("a server is DOWN and the service not ready until a daemon has answered; a reload keeps its status; without it, sessions get 503", async () => {
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  assert(silent.addr.transport === "tcp");
+  await using alone = await runReloadedService({
+    properties: {
+      "authservice.server.HPC.commandHost": "127.0.0.1",
+      "authservice.server.HPC.commandPort": String(silent.addr.port),
+    },
+  });
+  assert.match(String((await alone.ask("/rest/auth/HPC")).json().status), /^DOWN \[/);
+  assert.equal((await alone.ask("/health/ready")).status, 503);
+
+  const port = { "authservice.server.HPC.commandPort": String(alone.daemon().commandPort) };
+  await alone.reloadWith(port);
   await settled(alone);
   alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check fails only after its timeout
-  await alone.service.reload();
+  await alone.reloadWith({ ...port, "container.security.browser.idleTime": "1000" });
   const known = (await alone.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.match(String(known.status), /^OK \[connected/);
   assert.notEqual(known.uftpdServerVersion, "n/a");
@@ -131,17 +143,4 @@ Deno.test("a reload keeps the status of daemons; a server without a daemon is DO
   assert.deepEqual(ready.json().servers, { total: 1, usable: 0 });
   const server: unknown = (await alone.ask("/rest/auth", { as: ALICE })).json().server;
   assert.match(JSON.stringify(server), /"UFTPD server 'HPC'":"DOWN"/);
-});
-
-Deno.test("while no daemon has answered, the server is DOWN and the service is not ready", async () => {
-  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  assert(silent.addr.transport === "tcp");
-  await using alone = await runService({
-    properties: {
-      "authservice.server.HPC.commandHost": "127.0.0.1",
-      "authservice.server.HPC.commandPort": String(silent.addr.port),
-    },
-  });
-  assert.match(String((await alone.ask("/rest/auth/HPC")).json().status), /^DOWN \[/);
-  assert.equal((await alone.ask("/health/ready")).status, 503);
 });

@@ -33,7 +33,7 @@ Deno.test({
   ignore: !RCLONE,
   fn: async () => {
     const folder = await Deno.makeTempDir();
-    await bothWays(await address(), ALICE, folder, LONG ? 200 : 12);
+    await bothWays(await address(), ALICE, folder, LONG ? 200 : 4);
     await Deno.remove(folder, { recursive: true });
   },
 });

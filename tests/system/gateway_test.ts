@@ -11,36 +11,31 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const gateway = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 const other = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 
-const behind = (trustedPeers: string) =>
-  runReloadedService({
-    authority,
-    properties: {
-      "container.security.rest.authentication.order": "PASSWORD SSHKEY X509",
-      "container.security.gateway.enable": "true",
-      "container.security.gateway.trustedPeers": trustedPeers,
-      "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
-    },
-    files: { "conf/gateway.pem": gateway.certificate },
-    servers: {
-      HPC: [{
-        users: {
-          alice: { uid: 1000, home: "/home/alice", groups: ["hpc"] },
-          near: {
-            uid: 1001,
-            home: "/home/near",
-            groups: ["hpc"],
-            keyFiles: { ".ssh/authorized_keys": `from="192.0.2.7" ${publicLine("user_ed25519")}\n` },
-          },
+/** Service behind a gateway at the address of the tests; the last tests configure it anew. */
+const trusted = await runReloadedService({
+  authority,
+  properties: {
+    "container.security.rest.authentication.order": "PASSWORD SSHKEY X509",
+    "container.security.gateway.enable": "true",
+    "container.security.gateway.trustedPeers": "127.0.0.0/8 ::1",
+    "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
+  },
+  files: { "conf/gateway.pem": gateway.certificate },
+  servers: {
+    HPC: [{
+      users: {
+        alice: { uid: 1000, home: "/home/alice", groups: ["hpc"] },
+        near: {
+          uid: 1001,
+          home: "/home/near",
+          groups: ["hpc"],
+          keyFiles: { ".ssh/authorized_keys": `from="192.0.2.7" ${publicLine("user_ed25519")}\n` },
         },
-      }],
-    },
-  });
-const trusted = await behind("127.0.0.0/8 ::1");
-/** Service behind a gateway at another address; each test that uses it configures it. */
-const reloaded = await behind("192.0.2.1");
-Deno.test.afterAll(async () => {
-  await Promise.all([trusted, reloaded].map((system) => system[Symbol.asyncDispose]()));
+      },
+    }],
+  },
 });
+Deno.test.afterAll(() => trusted[Symbol.asyncDispose]());
 
 /** Returns the header that a gateway creates. */
 function consignor(dn: string, key: string): Record<string, string> {
@@ -81,29 +76,6 @@ Deno.test("the log says which setting of the gateway is missing", async () => {
   await trusted.logged(/gateway\.signConsignorToken=true/, lines);
 });
 
-Deno.test("the service ignores a gateway's headers from other senders", async () => {
-  const untrusted = await reloaded.reloadWith({});
-  const headers = {
-    ...consignor(ALICE_DN, gateway.key),
-    "X-UNICORE-Consignor-IP": "192.0.2.7",
-    "X-UNICORE-Gateway": "https://evil.example/DEMO",
-    "X-Forwarded-For": "192.0.2.7",
-  };
-  const reply = await untrusted.ask("/rest/auth", { headers });
-  assert.equal(reply.status, 200);
-  const { client, HPC } = JSON.parse(reply.text);
-  assert.equal(client.dn, "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN");
-  assert(!HPC.href.includes("evil"));
-  const token = `Bearer ${userToken("near", "user_ed25519")}`;
-  assert.equal(
-    (await untrusted.ask("/rest/auth", { headers: { ...headers, Authorization: token } })).status,
-    401,
-  );
-  await untrusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
-  const session = untrusted.daemon().sessionRequests.at(-1);
-  assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
-});
-
 Deno.test("the status page links to the gateway at each of its addresses", async () => {
   const headers = { Accept: "text/html", "X-UNICORE-Gateway": "https://gateway.example.org:8080/SITE" };
   for (const path of ["/", "/rest/auth", "/rest/auth/"]) {
@@ -112,12 +84,6 @@ Deno.test("the status page links to the gateway at each of its addresses", async
   }
   const direct = await trusted.ask("/rest/auth", { headers: { Accept: "text/html" } });
   assert.match(direct.text, /<a href="\.\.\/login">/);
-  const named = await reloaded.reloadWith({
-    "container.security.gateway.enable": "false",
-    "container.externalurl": "https://front.example.org/auth",
-  });
-  const { text } = await named.ask("/", { headers: { Accept: "text/html" } });
-  assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
 });
 
 Deno.test("key restrictions and the daemon see the address of the gateway's client", async () => {
@@ -175,12 +141,45 @@ for (
   });
 }
 
+Deno.test("the service ignores a gateway's headers from other senders", async () => {
+  const untrusted = await trusted.reloadWith({
+    "container.security.gateway.trustedPeers": "192.0.2.1",
+  });
+  const headers = {
+    ...consignor(ALICE_DN, gateway.key),
+    "X-UNICORE-Consignor-IP": "192.0.2.7",
+    "X-UNICORE-Gateway": "https://evil.example/DEMO",
+    "X-Forwarded-For": "192.0.2.7",
+  };
+  const reply = await untrusted.ask("/rest/auth", { headers });
+  assert.equal(reply.status, 200);
+  const { client, HPC } = JSON.parse(reply.text);
+  assert.equal(client.dn, "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN");
+  assert(!HPC.href.includes("evil"));
+  const token = `Bearer ${userToken("near", "user_ed25519")}`;
+  assert.equal(
+    (await untrusted.ask("/rest/auth", { headers: { ...headers, Authorization: token } })).status,
+    401,
+  );
+  await untrusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
+  const session = untrusted.daemon().sessionRequests.at(-1);
+  assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
+});
+
+Deno.test("without a gateway, the status page links to the external address", async () => {
+  const named = await trusted.reloadWith({
+    "container.security.gateway.enable": "false",
+    "container.externalurl": "https://front.example.org/auth",
+  });
+  const { text } = await named.ask("/", { headers: { Accept: "text/html" } });
+  assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
+});
+
 for (
   const [order, [name, right]] of [["PASSWORD X509", STRANGER], ["X509 PASSWORD", ROLE_ONLY]] as const
 ) {
   Deno.test(`a valid certificate exempts no password guess from throttling (${order})`, async () => {
-    const system = await reloaded.reloadWith({
-      "container.security.gateway.trustedPeers": "127.0.0.0/8 ::1",
+    const system = await trusted.reloadWith({
       "container.security.rest.authentication.order": order,
       "container.security.throttling.maxFailures": "2",
       "container.security.throttling.baseDelay": "30",

@@ -16,7 +16,7 @@ const system = await runService({
 await Promise.all(["HPC", "DYING", "SMALL", "SLOW"].map((name) => settled(system, name)));
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-const REQUESTS = LONG ? 1000 : 100;
+const REQUESTS = LONG ? 1000 : 40;
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 

@@ -4,9 +4,9 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { openTls } from "../edge/tls_client.ts";
 import type { Question } from "./ask.ts";
-import { ALICE, runService } from "./running_service.ts";
+import { ALICE, runReloadedService } from "./running_service.ts";
 
-const system = await runService({ properties: { "container.sitename": "Demo-Site" } });
+const system = await runReloadedService({ properties: { "container.sitename": "Demo-Site" } });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 const SESSION: Question = { as: ALICE, body: { serverPath: "" } };
@@ -247,15 +247,14 @@ Deno.test("the service logged no error for the requests of this file", () => {
   assert.deepEqual(errors, []);
 });
 
-const strict = await runService({
-  properties: {
+/** Configures a gateway, for the last tests. */
+const behindGateway = () =>
+  system.reloadWith({
     "container.baseurl": "gw.example.org:8080/AUTH/services",
     "container.security.gateway.enable": "true",
     "container.security.gateway.trustedPeers": "127.0.0.1",
     "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
-  },
-});
-Deno.test.afterAll(() => strict[Symbol.asyncDispose]());
+  });
 
 /** Headers that a gateway sends, or a client that poses as one. */
 const FORWARDED = {
@@ -264,7 +263,19 @@ const FORWARDED = {
   "X-Forwarded-For": "203.0.113.10",
 };
 
+Deno.test("a daemon expects the client address that a configured gateway sends; headers of other senders have no effect", async () => {
+  const expected = () => system.daemon().sessionRequests.at(-1)?.get("client-ip");
+  await system.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
+  assert.equal(expected(), "127.0.0.1,::ffff:127.0.0.1");
+  const { href } = (await system.ask("/rest/auth/HPC", { as: ALICE, headers: FORWARDED })).json();
+  assert.equal(href, `https://localhost:${system.port}/rest/auth/HPC`);
+  const strict = await behindGateway();
+  await strict.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
+  assert.equal(expected(), "203.0.113.9,::ffff:203.0.113.9");
+});
+
 Deno.test("links begin with the configured address or, behind a gateway, with the https address that it sends", async () => {
+  const strict = await behindGateway();
   const direct = (await strict.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.equal(direct.href, "https://gw.example.org:8080/AUTH/rest/auth/HPC");
   const through = (await strict.ask("/rest/auth/HPC", { as: ALICE, headers: FORWARDED })).json();
@@ -274,17 +285,8 @@ Deno.test("links begin with the configured address or, behind a gateway, with th
   assert.equal(bad.href, direct.href);
 });
 
-Deno.test("a daemon expects the client address that a configured gateway sends; headers of other senders have no effect", async () => {
-  const clientOf = ({ daemon }: typeof system) => daemon().sessionRequests.at(-1)?.get("client-ip");
-  await strict.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
-  assert.equal(clientOf(strict), "203.0.113.9,::ffff:203.0.113.9");
-  await system.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
-  assert.equal(clientOf(system), "127.0.0.1,::ffff:127.0.0.1");
-  const { href } = (await system.ask("/rest/auth/HPC", { as: ALICE, headers: FORWARDED })).json();
-  assert.equal(href, `https://localhost:${system.port}/rest/auth/HPC`);
-});
-
 Deno.test("failOnMissingAuthCredentials refuses anonymous callers", async () => {
+  const strict = await behindGateway();
   const reply = await strict.ask("/rest/auth");
   assert.equal(reply.status, 401);
   assert.match(reply.headers["www-authenticate"] ?? "", /^Basic/);

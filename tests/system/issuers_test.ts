@@ -9,6 +9,33 @@ import { LONG } from "../long/results.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { ALICE_DN, MAP, runService } from "./running_service.ts";
 
+/** Creates a self-signed certificate with the command of the manual. */
+async function selfSigned(name: string) {
+  const folder = await Deno.makeTempDir();
+  const args = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "9",
+  ];
+  const own = ["-subj", `/CN=${name}`, "-addext", "basicConstraints=critical,CA:FALSE"];
+  const files = ["-keyout", `${folder}/key.pem`, "-out", `${folder}/cert.pem`];
+  const { success } = await new Deno.Command("openssl", { args: [...args, ...own, ...files], stderr: "null" })
+    .output();
+  assert(success);
+  const [certificate, key] = await Promise.all(
+    ["cert", "key"].map((file) => Deno.readTextFile(`${folder}/${file}.pem`)),
+  );
+  await Deno.remove(folder, { recursive: true });
+  return { certificate: certificate ?? "", key: key ?? "" };
+}
+
+const [listed, unlisted] = [await selfSigned("laptop"), await selfSigned("stranger")];
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
 const [one, two] = [await startOidcProvider(tls), await startOidcProvider(tls)];
@@ -21,9 +48,13 @@ const certificate = authority.issue(CLIENT_NAME);
 
 const system = await runService({
   authority,
+  files: { "conf/clients.pem": listed.certificate },
   map: JSON.stringify({ ...MAP, [`CN=boss,O=${one.issuer}`]: { role: ["admin", "user"], xlogin: "alice" } }),
   properties: {
     "container.security.rest.authentication.order": "ONE TWO",
+    "container.security.clientTruststore.type": "directory",
+    "container.security.clientTruststore.directoryLocations.1": "{folder}/conf/ca.pem",
+    "container.security.clientTruststore.directoryLocations.2": "{folder}/conf/clients.pem",
     ...authenticatorProperties("ONE", {
       class: "OAuthAuthenticator",
       issuer: one.issuer,
@@ -358,12 +389,34 @@ Deno.test("a proof used before a reload is refused after it", async () => {
   assert.equal((await ask(prove())).status, 200);
 });
 
+/** Returns a token that is bound to a certificate. */
+const boundTo = (shown: { readonly certificate: string }) =>
+  annToken({
+    cnf: { "x5t#S256": hash("sha256", new X509Certificate(shown.certificate).raw, "base64url") },
+  });
+const showBound = (token: string, shown?: typeof certificate) =>
+  system.ask("/rest/auth", { ...authorized("Bearer", token), ...(shown && { certificate: shown }) });
+
 Deno.test("a token bound to a certificate logs in only with that certificate (RFC 8705)", async () => {
-  const thumbprint = hash("sha256", new X509Certificate(certificate.certificate).raw, "base64url");
-  const token = annToken({ cnf: { "x5t#S256": thumbprint } });
-  const ask = (shown?: typeof certificate) =>
-    system.ask("/rest/auth", { ...authorized("Bearer", token), ...(shown && { certificate: shown }) });
-  assert.equal((await ask(certificate)).status, 200);
-  assert.equal((await ask()).status, 401);
-  assert.equal((await ask(authority.issue(CLIENT_NAME))).status, 401);
+  const token = boundTo(certificate);
+  assert.equal((await showBound(token, certificate)).status, 200);
+  assert.equal((await showBound(token)).status, 401);
+  assert.equal((await showBound(token, authority.issue(CLIENT_NAME))).status, 401);
+});
+
+Deno.test("a self-signed certificate in the client truststore proves possession of its token (RFC 8705, 2.2)", async () => {
+  assert.equal((await showBound(boundTo(listed), listed)).status, 200);
+  assert.equal((await showBound(boundTo(listed))).status, 401);
+  assert.equal((await showBound(boundTo(listed), unlisted)).status, 401);
+});
+
+Deno.test("the log has the reason for refusing a certificate-bound token in one line", async () => {
+  const before = system.log.length;
+  assert.equal((await showBound(boundTo(unlisted), unlisted)).status, 401);
+  const reason =
+    /bound to a certificate, and that of the client does not count: no trusted authority is known to have issued it/;
+  assert.match(await system.logged(reason, before), /credentials refused/);
+  const next = system.log.length;
+  assert.equal((await showBound(boundTo(unlisted))).status, 401);
+  assert.match(await system.logged(/the client showed none/, next), /credentials refused/);
 });

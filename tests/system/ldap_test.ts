@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { SLAPD } from "../fixtures/slapd.ts";
-import { runAuthserver } from "./service_process.ts";
 import { LDAP_USER, ldapSystem } from "./ldap_site.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -32,24 +33,15 @@ Deno.test(
       /authenticator=LDAP.*wrong password \(code 49\)/,
     );
 
-    const online = runAuthserver([
-      "check",
-      "--online",
-      "--config",
-      `${system.folder}/conf/container.properties`,
-    ], {
-      cwd: system.folder,
-    });
-    await online.ended;
-    assert.match(online.printed, /finds alice as uid=alice,ou=people,dc=demo,dc=org/);
-    assert.match(online.printed, /localhost:1/);
-
-    const main = `${system.folder}/conf/container.properties`;
-    const asked = runAuthserver(["whoami-test", "CN=alice,O=Example", "--config", main], {
-      cwd: system.folder,
-    });
-    await asked.ended;
-    assert.match(asked.printed, /LDAP[^]*alice[^]*hpc/);
+    const command = async (...args: readonly string[]) => {
+      const io = recordedIo();
+      await runCommand([...args, "--config", system.main], io);
+      return io.out + io.err;
+    };
+    const online = await command("check", "--online");
+    assert.match(online, /finds alice as uid=alice,ou=people,dc=demo,dc=org/);
+    assert.match(online, /localhost:1/);
+    assert.match(await command("whoami-test", "CN=alice,O=Example"), /LDAP[^]*alice[^]*hpc/);
 
     await slapd.stop();
     assert.equal((await system.ask("/rest/auth", { as: ["alice", "another one"] })).status, 503);

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent } from "node:https";
 import { connect, createServer } from "node:net";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { note } from "../faults/fault_table.ts";
 import { until } from "../fixtures/deadline.ts";
 import { ask } from "./ask.ts";
-import { ALICE, createSite, runAt, runService, type Site, type SystemUnderTest } from "./running_service.ts";
-import { runAuthserver } from "./service_process.ts";
+import { ALICE, createSite, runAt, type SystemUnderTest } from "./running_service.ts";
 
 const BALANCER = "127.0.0.9";
 const SESSION = { as: ALICE, body: { serverPath: "" } } as const;
@@ -33,12 +34,24 @@ async function balancerFor(client: string, { port, authority }: SystemUnderTest)
   };
 }
 
-Deno.test("daemons, logs and limits see the real address of a client behind a load balancer", async () => {
-  await using system = await runService({
+async function command(...args: readonly string[]) {
+  const io = recordedIo();
+  const status = await runCommand(args, io);
+  return { status, err: io.err };
+}
+
+/** Creates a site behind a balancer. @param seconds Time for which its service drains. */
+const behindBalancer = (seconds: number) =>
+  createSite({
     properties: {
       "container.httpServer.proxyProtocol.trustedPeers": `192.0.2.99 ${BALANCER}`,
+      "container.drainSeconds": String(seconds),
     },
   });
+
+Deno.test("daemons, logs and limits see the real address of a client behind a load balancer, and a drained service ends like any other", async () => {
+  await using site = await behindBalancer(1);
+  const system = await runAt(site);
   using near = await balancerFor("192.0.2.7", system);
   using far = await balancerFor("192.0.2.8", system);
   assert.equal((await near.ask("/rest/auth/HPC", SESSION)).status, 200);
@@ -46,24 +59,22 @@ Deno.test("daemons, logs and limits see the real address of a client behind a lo
   assert.equal(order?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
   await system.logged(/audit session .*client=192\.0\.2\.7/);
   await system.logged(/request answered .*client=192\.0\.2\.7/);
-  const ban = runAuthserver(["ban", "add", "--address", "192.0.2.7", "--for", "1h", "--config", system.main]);
-  assert.equal(await ban.ended, 0);
+  const ban = await command("ban", "add", "--address", "192.0.2.7", "--for", "1h", "--config", system.main);
+  assert.equal(ban.status, 0, ban.err);
   assert.equal((await near.ask("/rest/auth/HPC", SESSION)).status, 429);
   assert.equal((await far.ask("/rest/auth/HPC", SESSION)).status, 200);
   assert.equal((await system.ask("/rest/auth/HPC", SESSION)).status, 200, "and others without a balancer");
+
+  system.agent.destroy();
+  system.service.stop();
+  await system.logged(/draining, still serving/);
+  await system.service.stopped;
+  assert.match(await Deno.readTextFile(`${site.folder}/logs/authserver.log`), /shutting down\n.* stopped\n$/);
 });
 
-async function draining(site: Site, seconds: number) {
-  await site.replace(
-    "conf/container.properties",
-    `${await Deno.readTextFile(site.main)}container.drainSeconds=${seconds}\n`,
-  );
-  return await runAt(site);
-}
-
 Deno.test("a draining service fails health checks, and still serves all other requests", async () => {
-  const site = await createSite();
-  const system = await draining(site, 3600);
+  const site = await behindBalancer(3600);
+  const system = await runAt(site);
   assert.equal((await system.ask("/health/ready")).status, 200);
   Deno.kill(system.service.pid, "SIGTERM");
   await system.logged(/draining, still serving seconds=3600/);
@@ -80,9 +91,9 @@ Deno.test("a draining service fails health checks, and still serves all other re
   const session = await system.ask("/rest/auth/HPC", { ...SESSION, agent });
   assert.deepEqual([session.status, session.headers.connection], [200, "close"]);
   agent.destroy();
-  const reload = runAuthserver(["reload", "--config", system.main]);
-  assert.notEqual(await reload.ended, 0);
-  assert.match(reload.printed, /shutting down/);
+  const reload = await command("reload", "--config", system.main);
+  assert.notEqual(reload.status, 0);
+  assert.match(reload.err, /shutting down/);
   note({
     section: "Process",
     fault: "an instance behind a load balancer is told to stop, with `container.drainSeconds`",
@@ -95,13 +106,4 @@ Deno.test("a draining service fails health checks, and still serves all other re
   Deno.kill(system.service.pid, "SIGKILL");
   await assert.rejects(system.service.stopped);
   await site[Symbol.asyncDispose]();
-});
-
-Deno.test("a drained service ends like any other service", async () => {
-  await using site = await createSite();
-  const system = await draining(site, 1);
-  system.service.stop();
-  await system.logged(/draining, still serving/);
-  await system.service.stopped;
-  assert.match(await Deno.readTextFile(`${site.folder}/logs/authserver.log`), /shutting down\n.* stopped\n$/);
 });

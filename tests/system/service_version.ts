@@ -1,5 +1,6 @@
 /** Other versions of the service, to run together with that of the checkout. */
 import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
 import { readProject } from "../../bin/build/project.ts";
 import { CHECKOUT, runAuthserver, runFromSource } from "./service_process.ts";
 
@@ -66,16 +67,32 @@ export async function versionAfter(): Promise<OtherVersion> {
   return await at(root, "the next version", steps + 1);
 }
 
+/**
+ * Returns the version of a commit. The first test on a machine unpacks it, and the others use the same folder,
+ * for which Deno has already compiled the modules.
+ */
 async function unpacked(commit: string, tables: number): Promise<OtherVersion | undefined> {
-  const root = `${await Deno.makeTempDir({ prefix: "authserver-before-" })}/`;
-  if (await git(["archive", `--output=${root}all.tar`, commit, ...PARTS]) === undefined) {
-    await Deno.remove(root, { recursive: true });
-    return undefined; // the history does not go back that far
+  const id = (await git(["rev-parse", "--verify", `${commit}^{commit}`]))?.trim();
+  if (id === undefined) return undefined; // the history does not go back that far
+  const place = `${tmpdir()}/authserver-before-${Deno.uid()}-${id}`;
+  const exists = () => Deno.lstat(place).then((found) => found.uid === Deno.uid(), () => false);
+  if (!await exists()) {
+    const scratch = await Deno.makeTempDir({ prefix: "authserver-before-" });
+    const tar = `${scratch}.tar`;
+    if (await git(["archive", `--output=${tar}`, id, ...PARTS]) === undefined) {
+      await Deno.remove(scratch, { recursive: true });
+      return undefined;
+    }
+    const { success, stderr } = await new Deno.Command("tar", { args: ["-xf", tar, "-C", scratch] }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    await Deno.remove(tar);
+    await Deno.rename(scratch, place).catch(async (error) => {
+      await Deno.remove(scratch, { recursive: true });
+      if (!await exists()) throw error; // else another process was first
+    });
   }
-  const { success, stderr } = await new Deno.Command("tar", { args: ["-xf", `${root}all.tar`, "-C", root] })
-    .output();
-  assert.ok(success, new TextDecoder().decode(stderr));
-  return await at(root, `the version before (${commit.slice(0, 10)})`, tables);
+  const version = await at(`${place}/`, `the version before (${commit.slice(0, 10)})`, tables);
+  return { ...version, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 async function at(root: string, name: string, tables: number): Promise<OtherVersion> {
