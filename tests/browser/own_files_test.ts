@@ -135,8 +135,9 @@ Deno.test({
       "the running one",
     );
     for (const state of await states(page) as string[]) assert.match(state, / Done, verified$/);
-    const total = await page.evaluate("document.querySelector('#total').innerText");
-    assert.match(String(total), /31 of 31 files .*hidden system files skipped: 2/);
+    // The page shows the totals in the next frame.
+    const total = "/31 of 31 files .*hidden system files skipped: 2/";
+    await page.until(`${total}.test(document.querySelector('#total').innerText)`);
     await look(page, "own-uploads");
     assert.equal(await Deno.readTextFile(`${sharing.data}/d/run 7/deep/<b>.csv`), "1,2");
 

@@ -15,18 +15,18 @@ export const VIEWS: readonly Pick<View, "width" | "scheme">[] = [
 ];
 
 /** Number of pages that were checked. */
-let looks = 0;
+let checkedPages = 0;
 
 /** Returns the views for axe-core, which takes a second for each: all in long runs, else one, in turn. */
-function lookedCloser(): typeof VIEWS {
-  const turn = looks++ % VIEWS.length;
+function axeViews(): typeof VIEWS {
+  const turn = checkedPages++ % VIEWS.length;
   return LONG ? VIEWS : VIEWS.slice(turn, turn + 1);
 }
 
 /** Checks a page in each view, and fails if it finds a defect. @param name Name of its screenshots. */
 export async function look(page: Page, name: string): Promise<void> {
   await page.evaluate(`${axe.source}; true`);
-  const closer = lookedCloser();
+  const closer = axeViews();
   for (const view of VIEWS) {
     await page.show(view);
     const what = `${name}-${view.width}-${view.scheme}`;
