@@ -42,7 +42,8 @@ const STUMBLES: Readonly<Record<string, Answer>> = {
 const shown = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
 Deno.test("a token at which a provider fails locks out no genuine user, whatever the failure", async () => {
-  await using setting = await runWithEveryMethod();
+  // Fewer free failures (20 for tokens of an address) than bad tokens, in case these counted as failures.
+  await using setting = await runWithEveryMethod({ "container.security.throttling.maxFailures": "1" });
   const { system, oidc, unity } = setting;
   let genuine = 0;
   let bad = 0;
@@ -60,13 +61,12 @@ Deno.test("a token at which a provider fails locks out no genuine user, whatever
     unity.fault = fault;
     const kind = what.replaceAll(" ", "-");
     for (let i = 0; i < TURNS; i++) {
-      // The same token again, a new one, and a text that the service sends to no provider.
-      const tokens = [`bad-${kind}`, `bad-${kind}-${i}`, unsignedJwt({ sub: "bad-" }, { alg: "none" })];
-      const [refused, stranger, malformed] = await Promise.all(
-        tokens.map((token) => system.ask("/rest/auth", shown(token))),
-      );
-      assert.deepEqual([refused?.status, stranger?.status, malformed?.status], [503, 503, 401], what);
-      bad += 3;
+      // The same token again, a new one, and once a token that the service sends to no provider and refuses.
+      const malformed = i === 0 ? [unsignedJwt({ sub: "bad-" }, { alg: "none" })] : [];
+      const tokens = [`bad-${kind}`, `bad-${kind}-${i}`, ...malformed];
+      const replies = await Promise.all(tokens.map((token) => system.ask("/rest/auth", shown(token))));
+      assert.deepEqual(replies.map(({ status }) => status), [503, 503, ...malformed.map(() => 401)], what);
+      bad += tokens.length;
       // A new token each time, so that no cached answer helps.
       const reply = await system.ask("/rest/auth", shown(`good-${kind}-${i}`));
       assert.equal(reply.status, 200, `${what}: ${reply.text}`);
