@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../fixtures/deadline.ts";
 import { isNoticed, TreeCopy } from "./tree_copy.ts";
 
 Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those without end with all they started", async () => {
@@ -30,9 +31,10 @@ Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those witho
   const endless = await tree.test(["tests/endless_test.ts"], 5_000);
   assert.deepEqual([endless.passed, endless.late], [false, true]);
   const pid = Number(await Deno.readTextFile(mark));
-  // It may be a zombie until its new parent process reaps it.
-  const state = await Deno.readTextFile(`/proc/${pid}/stat`).then((text) => text.split(" ")[2], () => "gone");
-  assert.match(String(state), /^(?:Z|X|gone)$/);
+  // A killed process takes a moment to end, and may be a zombie until its new parent process reaps it.
+  const stateOf = () =>
+    Deno.readTextFile(`/proc/${pid}/stat`).then((text) => text.split(" ")[2], () => "gone");
+  await until(async () => /^(?:Z|X|gone)$/.test(String(await stateOf())), { what: "the process ended" });
 });
 
 Deno.test("isNoticed() asks for a failure: tests that do not end in time notice nothing", () => {
