@@ -93,7 +93,8 @@ persistence.directory=${folder}/shares
 
   await using daemon = await startUftpd(uftpd, {
     folder,
-    settings: { SSL_CONF: `${folder}/ssl.conf`, ACL: `${folder}/uftpd.acl` },
+    // UFTPD counts an ended session for some seconds more.
+    settings: { SSL_CONF: `${folder}/ssl.conf`, ACL: `${folder}/uftpd.acl`, MAX_CONNECTIONS: "1000" },
   });
   const main = `${folder}/container.properties`;
   const text = await Deno.readTextFile(main);
