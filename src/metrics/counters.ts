@@ -81,6 +81,11 @@ export class DurationHistogram {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1);
   #sumMs = 0;
 
+  /** Number of durations since the last {@link moveTo}. */
+  get count(): number {
+    return this.#counts.reduce((sum, count) => sum + count, 0);
+  }
+
   add(ms: number): void {
     let bucket = 0;
     while (ms > (BOUNDS_MS[bucket] ?? Infinity)) bucket++;

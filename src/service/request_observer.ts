@@ -1,20 +1,22 @@
 import type { ResultListener } from "../authentication/chain.ts";
 import type { AuditRecord } from "../logging/audit_record.ts";
 import { Counters, DurationHistogram, type Increments, methodLabel } from "../metrics/counters.ts";
+import type { HttpError } from "../model/http_error.ts";
 import type { Route } from "./http/router.ts";
 import type { Trace } from "./identify.ts";
 
-export interface AnsweredRequest extends Trace {
-  readonly request: string;
+/** Answer to a request, of which a {@link Trace} tells more. */
+export interface Answered {
+  readonly request: string; // its id
   readonly method: string;
   readonly status: number;
   readonly ms: number;
-  readonly failure: string | undefined; // error code
+  readonly failure: HttpError | undefined;
 }
 
 /** Counts requests and decisions, and passes decisions to the audit stream. */
 export class RequestObserver {
-  readonly #durations = new Map<string, DurationHistogram>(); // by method and route, with a blank between
+  readonly #durations = new Map<string, DurationHistogram>(); // by method, status and route, with blanks between
   readonly #counters = new Counters();
   readonly #servers: ReadonlySet<string>;
   readonly #audit: (record: AuditRecord) => void;
@@ -30,13 +32,11 @@ export class RequestObserver {
     this.#audit = audit;
   }
 
-  answered(answer: AnsweredRequest): void {
-    const { route, method, status, ms } = answer;
-    const labels = { route: route?.path ?? "none", method: methodLabel(method) };
-    this.#counters.count("authserver_requests_total", { ...labels, code: String(status) });
-    const key = `${labels.method} ${labels.route}`;
-    this.#durations.getOrInsertComputed(key, () => new DurationHistogram()).add(ms);
-    if (route?.audit !== undefined) this.#decided(route, answer);
+  answered(trace: Trace, answer: Answered): void {
+    const { route } = trace;
+    const key = `${methodLabel(answer.method)} ${answer.status} ${route?.path ?? "none"}`;
+    this.#durations.getOrInsertComputed(key, () => new DurationHistogram()).add(answer.ms);
+    if (route !== undefined) this.#decided(route, trace, answer);
   }
 
   /** Counts the authenticator's result, unless it skipped the credentials. */
@@ -52,7 +52,8 @@ export class RequestObserver {
 
   take(): Increments {
     for (const [key, durations] of this.#durations) {
-      const [method = "", route = ""] = key.split(" ", 2);
+      const [method = "", code = "", route = ""] = key.split(" ", 3);
+      this.#counters.count("authserver_requests_total", { route, method, code }, durations.count);
       durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
     }
     this.#durations.clear();
@@ -61,9 +62,11 @@ export class RequestObserver {
 
   #decided(
     { audit, path }: Route,
-    { request, method, client, dn, via, facts, failure }: AnsweredRequest,
+    { client, dn, via, facts }: Trace,
+    { request, method, failure }: Answered,
   ): void {
     if (audit === undefined) return;
+    const reason = failure?.code;
     const decision = failure === undefined ? "granted" : "refused";
     const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
     if (audit === "session") this.#counters.count("authserver_sessions_total", { server, decision });
@@ -75,7 +78,7 @@ export class RequestObserver {
       const action = method === "DELETE" ? "removed" : "uploaded";
       this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
-    if (failure === "ERR_AUDIT_UNAVAILABLE") return; // else unknown clients could displace queued lines
+    if (reason === "ERR_AUDIT_UNAVAILABLE") return; // else unknown clients could displace queued lines
     this.#audit({
       ...facts,
       event: audit,
@@ -85,7 +88,7 @@ export class RequestObserver {
       client,
       dn,
       method: via,
-      reason: failure,
+      reason,
     });
   }
 }

@@ -2,6 +2,7 @@ import type { AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
+import type { Credentials } from "../model/credentials.ts";
 import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
@@ -18,7 +19,7 @@ import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
-import { type AnsweredRequest, RequestObserver } from "./request_observer.ts";
+import { type Answered, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
 import type { Call, PartialCall } from "../resource/call.ts";
@@ -70,30 +71,23 @@ interface Handling extends Trace {
 }
 
 class Requests {
-  readonly #parts: ServiceParts;
   readonly #router: Router;
-  readonly #menu: ReadonlySet<string>;
-  readonly #observer: RequestObserver;
-  readonly #log: Logger;
   #baseReported = false; // each client of a gateway can cause it
   auditFailing = false; // read before credentials are checked: guesses need audit lines, too
 
-  constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
-    this.#parts = parts;
-    this.#observer = observer;
+  constructor(readonly parts: ServiceParts, readonly observer: RequestObserver, readonly log: Logger) {
     this.#router = new Router(parts.routes);
-    this.#menu = this.#router.menu;
-    this.#log = log;
   }
 
   async answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const began = performance.now();
     const requestId = crypto.randomUUID();
-    const log = this.#log.child({ request: requestId });
+    const log = this.log.child({ request: requestId });
     const { method, client: { address: client } } = request;
     const query = new URLSearchParams(request.query);
-    const { externalUrl: base } = this.#parts;
-    const asked = { request, query, base, root: pathToRoot(request.path), menu: this.#menu, requestId };
+    const { externalUrl: base } = this.parts;
+    const { menu } = this.#router;
+    const asked = { request, query, base, root: pathToRoot(request.path), menu, requestId };
     const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, asked };
     let response: HttpResponse;
     let failure: HttpError | undefined;
@@ -106,12 +100,10 @@ class Requests {
       response = await this.#refuse(failure, handling);
     }
     response.headers.set("X-Request-Id", requestId);
-    const { status } = response;
     const ms = Math.round((performance.now() - began) * 10) / 10;
-    record(handling, { method, status, failure, ms });
-    const { route, client: from, dn, via, facts } = handling;
-    const trace = { route, client: from, dn, via, facts, request: requestId, method, status, ms };
-    this.#observer.answered({ ...trace, failure: failure?.code });
+    const answer = { request: requestId, method, status: response.status, failure, ms };
+    record(handling, answer);
+    this.observer.answered(handling, answer);
     return response;
   }
 
@@ -122,10 +114,10 @@ class Requests {
       ? withHeadersOf(failure, page)
       : await errorResponse(failure, requestId, accepted, asked);
     if (dn === undefined && claimed !== undefined) {
-      handling.facts = { ...handling.facts, user: this.#parts.admin.shown(claimed) };
+      handling.facts = { ...handling.facts, user: this.parts.admin.shown(claimed) };
     }
     if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
-      response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
+      response.headers.set("WWW-Authenticate", this.parts.challenge); // RFC 9110, 15.5.2
     }
     // Another challenge would open a password dialog in a browser whose sign-in ended.
     if (response.status === 401 && isBrowser(asked)) response.headers.set("WWW-Authenticate", "Bearer");
@@ -133,7 +125,7 @@ class Requests {
   }
 
   async #route(request: HttpRequest, handling: Handling): Promise<HttpResponse> {
-    const { config, externalUrl, servers } = this.#parts;
+    const { config, externalUrl, servers } = this.parts;
     const { log, signal, accepted } = handling;
     const { method, headers, client: { certificate, unusableCertificate, untrustedCertificate } } = request;
     const path = withoutSite(request.path, config.site.name);
@@ -144,10 +136,11 @@ class Requests {
       this.#baseReported = true;
     }
     handling.client = clientAddress;
-    if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
+    if (!isHealth(path)) this.parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : pathToRoot(path);
-    const asked = handling.asked = { ...handling.asked, base, root };
+    const { query, menu, requestId } = handling.asked;
+    handling.asked = { request, query, base, root, menu, requestId };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
@@ -160,18 +153,20 @@ class Requests {
 
     const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
-    const { caller, userName, user, linkPassword, signIn } = await identify(given, route, this.#parts);
-    const known = handling.asked = { ...asked, caller, userName, user, linkPassword, signIn };
-    checkQuery(asked.query, route.query);
+    const { caller, userName, user, linkPassword, signIn } = await identify(given, route, this.parts);
     const call: Call = {
-      ...known,
-      recognise: (authorization, by) => {
-        const shown = authorization.kind === "none" ? facts : { clientAddress };
-        const { chain } = this.#parts;
-        const authenticators = chain.authenticators.filter(({ name }) => name === (by ?? name));
-        const asked = { ...this.#parts, chain: { ...chain, authenticators } };
-        return recognise({ ...shown, authorization }, given, asked);
-      },
+      request,
+      query,
+      base,
+      root,
+      menu,
+      requestId,
+      caller,
+      userName,
+      user,
+      linkPassword,
+      signIn,
+      recognise: this.#recogniser(facts, given),
       params,
       server,
       preferences: headers.get(PREFERENCES_HEADER) ?? undefined,
@@ -180,11 +175,26 @@ class Requests {
       log,
       signal,
     };
+    handling.asked = call;
+    checkQuery(query, route.query);
     const { answer, page } = route;
     const wantsPage = page !== undefined && accepted.prefersHtml;
     const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
     return method === "HEAD" ? { ...response, body: null } : response;
+  }
+
+  #recogniser(
+    facts: Omit<Credentials, "authorization">,
+    given: Parameters<typeof recognise>[1],
+  ): Call["recognise"] {
+    return (authorization, by) => {
+      const shown = authorization.kind === "none" ? facts : { clientAddress: facts.clientAddress };
+      const { chain } = this.parts;
+      const authenticators = chain.authenticators.filter(({ name }) => name === (by ?? name));
+      const asked = { ...this.parts, chain: { ...chain, authenticators } };
+      return recognise({ ...shown, authorization }, given, asked);
+    };
   }
 
   /** RFC 9110, 9.3.7. */
@@ -248,31 +258,17 @@ function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse
 }
 
 /** Errors of disks and databases that the operator must repair. */
-const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
-  "ERR_AUDIT_UNAVAILABLE",
-  "ERR_RECORD_STORE",
-  "ERR_SHARE_STORE",
-]);
+const NOT_WRITTEN = new Set<ErrorCode>(["ERR_AUDIT_UNAVAILABLE", "ERR_RECORD_STORE", "ERR_SHARE_STORE"]);
 
 /** Writes the log line, and for decisions the audit line. */
 function record(
   { route, client, dn, via, facts, log }: Handling,
-  { method, status, failure, ms }: Pick<AnsweredRequest, "method" | "status" | "ms"> & {
-    readonly failure: HttpError | undefined;
-  },
+  { method, status, failure, ms }: Answered,
 ): void {
   const mustAct = status === 500 || (failure !== undefined && NOT_WRITTEN.has(failure.code));
   const level = mustAct ? "error" : status > 500 ? "warn" : "info";
-  log[level]("request answered", {
-    method,
-    route: route?.path,
-    status,
-    ms,
-    client,
-    dn,
-    user: facts.user,
-    error: failure,
-  });
+  const fields = { method, route: route?.path, status, ms, client, dn, user: facts.user, error: failure };
+  log[level]("request answered", fields);
   if (route?.audit === undefined) return;
   log.info(`audit ${route.audit}`, {
     decision: failure === undefined ? "granted" : "refused",

@@ -16,7 +16,6 @@ import {
 interface PendingCall extends Streams {
   resolve(response: HttpResponse): void;
   reject(error: Error): void;
-  finished(): void;
 }
 
 /** Edge's end of the channel to one core. */
@@ -32,7 +31,7 @@ export class CoreChannel {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
-  /** Sends a request. @throws {ERR_SERVICE_STARTING} If the core dies first. */
+  /** Sends a request. @param signal Of this request only. @throws {ERR_SERVICE_STARTING} If the core dies first. */
   call(
     { method, path, query, headers: { fields }, client, body }: HttpRequest,
     signal: AbortSignal,
@@ -41,18 +40,15 @@ export class CoreChannel {
     const id = this.#numbers.take();
     return new Promise((resolve, reject) => {
       const onGone = () => {
+        if (this.#calls.get(id) === undefined) return; // answered
         this.#end.send({ kind: "gone", id });
         reject(httpError("ERR_SERVICE_STARTING", "the client is gone"));
         this.#calls.get(id)?.incoming?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
-      const entry: PendingCall = {
-        resolve,
-        reject,
-        finished: () => signal.removeEventListener("abort", onGone),
-      };
+      const entry: PendingCall = { resolve, reject };
       this.#calls.set(id, entry);
-      signal.addEventListener("abort", onGone, { once: true });
+      signal.addEventListener("abort", onGone);
       const streamed = body instanceof ReadableStream;
       this.#end.send(["request", id, method, path, query, client, fields, streamed ? null : body, streamed]);
       if (streamed) {
@@ -111,7 +107,6 @@ export class CoreChannel {
   #finish(id: number): void {
     const entry = this.#calls.get(id);
     entry?.outgoing?.cancel("answered"); // has no effect if all was sent
-    entry?.finished();
     if (this.#calls.delete(id)) this.#numbers.release(id);
     if (this.#numbers.inUse === 0) this.#idle?.();
   }

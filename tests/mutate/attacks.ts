@@ -612,7 +612,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Evading a ban with other credentials, a reordered name, a link or a certificate"],
     broken: "bans of addresses are not checked before routing",
     file: "src/service/service.ts",
-    change: instead("if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);", ""),
+    change: instead("if (!isHealth(path)) this.parts.throttle.admitAddress(clientAddress);", ""),
     tests: ["tests/system/bans_test.ts"],
   },
   {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { seriesText } from "../../src/metrics/counters.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
-import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
+import { httpError } from "../../src/model/http_error.ts";
+import type { Trace } from "../../src/service/identify.ts";
+import { type Answered, RequestObserver } from "../../src/service/request_observer.ts";
 import type { Route } from "../../src/service/http/router.ts";
 import { emptyResponse } from "../../src/resource/text_response.ts";
 
@@ -26,20 +28,11 @@ function create() {
   return {
     records,
     observer,
-    answered: (facts: Partial<AnsweredRequest>) =>
-      observer.answered({
-        request: "r1",
-        route: LIST,
-        method: "GET",
-        status: 200,
-        ms: 3,
-        client: "192.0.2.1",
-        dn: "CN=Ann",
-        via: "PASSWORD",
-        facts: {},
-        failure: undefined,
-        ...facts,
-      }),
+    answered: (facts: Partial<Trace & Answered>) =>
+      observer.answered(
+        { route: LIST, client: "192.0.2.1", dn: "CN=Ann", via: "PASSWORD", facts: {}, ...facts },
+        { request: "r1", method: "GET", status: 200, ms: 3, failure: undefined, ...facts },
+      ),
     /** Returns the counts other than durations, as text. */
     counts: () =>
       observer.take().filter(({ part }) => part === undefined)
@@ -65,7 +58,13 @@ Deno.test("RequestObserver creates a bounded number of series for any requests",
   const { answered, counts } = create();
   for (const method of ["BREW", "PROPFIND", "X"]) answered({ route: undefined, method, status: 404 });
   for (const server of ["a", "b", 'x"}']) {
-    answered({ route: SESSION, method: "POST", status: 404, facts: { server }, failure: "ERR_X" });
+    answered({
+      route: SESSION,
+      method: "POST",
+      status: 404,
+      facts: { server },
+      failure: httpError("ERR_FORBIDDEN"),
+    });
   }
   assert.deepEqual(counts().toSorted(), [
     'requests_total{route="/rest/auth/:server",method="POST",code="404"} 3',
@@ -97,7 +96,7 @@ Deno.test("RequestObserver passes only decisions to the audit stream", () => {
     method: "POST",
     status: 403,
     facts: { server: "HPC" },
-    failure: "ERR_FORBIDDEN",
+    failure: httpError("ERR_FORBIDDEN"),
   });
   const common = {
     event: "session",
@@ -116,7 +115,13 @@ Deno.test("RequestObserver passes only decisions to the audit stream", () => {
 Deno.test("RequestObserver keeps its own fields when a request supplies fields of the same names", () => {
   const { answered, records } = create();
   const facts = JSON.parse('{"event":"start","decision":"granted","client":"10.0.0.1","dn":"CN=Root"}');
-  answered({ route: SESSION, method: "POST", status: 401, facts, failure: "ERR_UNAUTHENTICATED" });
+  answered({
+    route: SESSION,
+    method: "POST",
+    status: 401,
+    facts,
+    failure: httpError("ERR_FORBIDDEN"),
+  });
   const [record] = records;
   assert.deepEqual(
     [record?.event, record?.decision, record?.client, record?.dn],
@@ -142,7 +147,12 @@ Deno.test("RequestObserver counts revoked tokens, and uploaded or removed SSH ce
   const certificate: Route = { ...SESSION, path: "/rest/auth/ssh-certificate", audit: "certificate" };
   answered({ route: revoking, method: "DELETE" });
   answered({ route: certificate, method: "PUT" });
-  answered({ route: certificate, method: "PUT", status: 403, failure: "ERR_CERTIFICATE_REFUSED" });
+  answered({
+    route: certificate,
+    method: "PUT",
+    status: 403,
+    failure: httpError("ERR_CERTIFICATE_REFUSED", { why: "expired" }),
+  });
   answered({ route: certificate, method: "DELETE", status: 204 });
   assert.deepEqual(counts().filter((line) => !line.startsWith("requests_total")).sort(), [
     'ssh_certificates_total{action="removed",decision="granted"} 1',

@@ -33,16 +33,16 @@ for (const level of ["warn", "error"] as const) {
   });
 }
 
-Deno.test("workerLog() collects at most 500 lines", () => {
+Deno.test("workerLog() collects at most 200 lines", () => {
   const { log, batches, flush } = recorded();
-  for (let i = 0; i < 499; i++) log.info("line");
+  for (let i = 0; i < 199; i++) log.info("line");
   assert.deepEqual(batches, []);
   log.info("line");
-  assert.deepEqual(batches, [500]);
+  assert.deepEqual(batches, [200]);
   log.info("line");
   flush();
   flush();
-  assert.deepEqual(batches, [500, 1]);
+  assert.deepEqual(batches, [200, 1]);
 });
 
 const COUNTS = [sample("authserver_core_up", {}, 1)];

@@ -69,20 +69,15 @@ export class Router {
   readonly #routes: readonly { readonly route: Route; readonly regExp: RegExp }[];
   /** Routes without placeholders, by method and path. */
   readonly #fixed = new Map<string, RouteMatch>();
+  readonly menu = new Set<string>(); // paths of `GET` routes without placeholders
 
   constructor(routes: readonly Route[]) {
     this.#routes = routes.map((route) => ({ route, regExp: pathRegExp(route.path) }));
     for (const route of routes) {
-      if (!/[:*]/.test(route.path)) {
-        this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
-      }
+      if (/[:*]/.test(route.path)) continue;
+      this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
+      if (route.method === "GET") this.menu.add(route.path);
     }
-  }
-
-  /** Paths of `GET` routes without placeholders. */
-  get menu(): ReadonlySet<string> {
-    const paths = Array.from(this.#fixed.values(), ({ route: { method, path } }) => method === "GET" && path);
-    return new Set(paths.filter((path) => path !== false));
   }
 
   /** @param path Raw path of the URL; may have a trailing slash. @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST} */
