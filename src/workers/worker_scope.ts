@@ -35,7 +35,7 @@ export function surviveRejections(log: Logger, counted: () => void): void {
 
 /** Longest delay of `info` and `debug` lines, in milliseconds. */
 const BATCH_MS = 50;
-const BATCH_LINES = 200; // more survive young garbage collections
+const BATCH_LINES = 200; // lines of a larger batch live through collections of young garbage, which copy them
 
 export interface WorkerLog {
   readonly log: Logger;
