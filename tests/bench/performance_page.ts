@@ -49,8 +49,9 @@ export function page(record: Record): string {
 lists figures that are more than a tenth worse than in FILE, the JSON of an earlier run.
 
 Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
-turn; the page shows medians. Clients and simulated daemons share the cores with the service. Compare
-ratios only between machines of one kind. _At reference speed_: divided by how many times as long as the Xeon below (28 µs)
+turn; the page shows medians. A measurement that misses a promise runs twice more, and the medians of its figures
+count. Clients and simulated daemons share the cores with the service. Compare ratios only between machines of one
+kind. _At reference speed_: divided by how many times as long as the Xeon below (28 µs)
 this machine takes for a request to the bare server.
 
 ## Machines
