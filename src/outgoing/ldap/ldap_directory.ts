@@ -1,6 +1,11 @@
 import { FilterParser } from "ldapts";
 import type { Outgoing, TlsRemote } from "../outgoing.ts";
-import { RemoteSystem, type RemoteSystemOptions, type Requester } from "../remote_system.ts";
+import {
+  type RemoteStatus,
+  RemoteSystem,
+  type RemoteSystemOptions,
+  type Requester,
+} from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
 import { type LdapEntry, nameOf, STATUS_ATTRIBUTES, userInName, valuesOf } from "./ldap_entry.ts";
@@ -41,7 +46,7 @@ export class LdapServer {
     this.#system = new RemoteSystem({ ...parts, address, maxConcurrent: parts.outgoing.connectionsPerHost });
   }
 
-  status() {
+  status(): RemoteStatus {
     return this.#system.status();
   }
 
@@ -218,7 +223,7 @@ export class LdapDirectory {
   }
 
   /** Returns the status of one server; without an address, of the first that is up. */
-  status(address?: string) {
+  status(address?: string): RemoteStatus | undefined {
     const all = this.#servers.filter((server) => address === undefined || server.address === address)
       .map((server) => server.status());
     return all.find(({ up, since }) => up && since !== undefined) ?? all[0];
