@@ -42,7 +42,7 @@ const TOGETHER = [
 const IN_GROUP = 45;
 
 /** Folders whose test files run in groups of {@link IN_PART}: together they would take too long. */
-const IN_PARTS = ["attack", "build", "docs", "system"];
+const IN_PARTS = ["faults", "attack", "fuzz", "build", "docs", "system"];
 const IN_PART = 6;
 
 /** Files of these folders that measure the memory or the time of their process. */
