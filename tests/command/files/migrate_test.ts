@@ -287,7 +287,8 @@ Deno.test("migrate reports where it found no shares, and imports those from dump
     "which export and import them:",
     "  authserver migrate /java",
   ]);
-  assert.match(command, /read -r PASSWORD; java .*;IFEXISTS=TRUE" -user u -password "\$PASSWORD" -sql /);
+  // With every version of its storage (1.0 to 1.3), the Java service opens H2 as sa, without a password.
+  assert.match(command, /^ {2}java .*;IFEXISTS=TRUE" -user sa -sql /);
   const fixture = new URL("../../fixtures/java_shares/h2_2.4.csv", import.meta.url);
   await Deno.copyFile(fixture, `${at.folder}/new/SHARES_TEST.csv`);
   assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);
