@@ -130,14 +130,15 @@ export function readTimes(
 function parseTime(text: string): WrittenTime | undefined {
   const trimmed = text.trim();
   const [, clock] = /^([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];
-  const [, day, time] = /^([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];
+  const [, day, time] = /^([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)$/.exec(trimmed) ??
+    [];
   const [, moment, hours, minutes] =
     /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:Z|([+-][0-9]{2}):?([0-9]{2}))$/.exec(
       trimmed,
     ) ?? [];
   try {
     if (clock !== undefined) return { kind: "clock", time: Temporal.PlainTime.from(clock) };
-    if (day !== undefined) return { kind: "local", time: Temporal.PlainDateTime.from(`${day}T${time}:00`) };
+    if (day !== undefined) return { kind: "local", time: Temporal.PlainDateTime.from(`${day}T${time}`) };
     if (moment === undefined) return undefined;
     const offset = hours === undefined ? "Z" : `${hours}:${minutes}`;
     return { kind: "instant", at: Temporal.Instant.from(`${moment}${offset}`) };
