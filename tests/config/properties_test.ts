@@ -220,7 +220,7 @@ Deno.test("loadProperties() reports that a file is UTF-16, and how to convert it
   );
   await Deno.remove(file);
   assert.equal(entries.size, 0);
-  const fix = `iconv -f UTF-16 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  const fix = `text=$(iconv -f UTF-16 -t UTF-8 ${file}) && printf '%s\\n' "$text" > ${file}`;
   const expected = "expected UTF-8 text, found UTF-16";
   assert.deepEqual(diagnostics, [{ severity: "error", file, line: 1, expected, fix }]);
 });

@@ -15,6 +15,10 @@ function firstKey(pem: string): string | undefined {
 export function privateKeyOfPem(pem: string, password: string | undefined): KeyObject {
   const block = firstKey(pem);
   if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
+  if (block.includes(" OPENSSH ")) {
+    const convert = "cp <old> <new> && ssh-keygen -p -m PKCS8 -f <new>";
+    throw new UnusableStore(`expected a private key in PKCS#8 form, convert it: ${convert}`);
+  }
   if (!/ENCRYPTED/.test(block)) return read(() => createPrivateKey(block));
   if (password === undefined) {
     throw new UnusableStore(

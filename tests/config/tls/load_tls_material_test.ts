@@ -182,6 +182,13 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>",
   ],
   [
+    "a key in the form of OpenSSH, which openssl cannot read",
+    "host.pem",
+    { keyPath: "../../../fixtures/ssh_keys/locked_rsa2048", password: "fixture" },
+    "host.pem, locked_rsa2048: expected a private key in PKCS#8 form, convert it: " +
+    "cp <old> <new> && ssh-keygen -p -m PKCS8 -f <new>",
+  ],
+  [
     "a DER key with the wrong password",
     "host.der",
     { keyPath: "encrypted.pk8", password: "x" },
