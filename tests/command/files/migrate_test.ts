@@ -274,6 +274,21 @@ Deno.test("migrate also reads keys of shares and gateway in included files, with
   assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/container.properties`), text);
 });
 
+Deno.test("migrate lists the paths by which the copy still uses the old folder", async () => {
+  await using at = await site("variant_a", { "conf/sub": "share.servers=CLUSTER\n", "certs/x.pem": "x" });
+  const { folder } = at;
+  const main = `${folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replace("=conf/users.txt", `=${folder}/java/conf/users.txt`)
+    .replace(/^share\.servers.*$/m, `$var.OLD=${folder}/java\n$include.x=\${OLD}/conf/sub`) +
+    "container.security.gateway.certificate=${OLD}/certs/x.pem\n";
+  await Deno.writeTextFile(main, text);
+  const { printed } = await at.run("migrate", "../java");
+  assert.deepEqual([...printed.matchAll(/^still in the old folder: (.*)$/gm)].map(([, path]) => path), [
+    `${folder}/java/conf/sub`,
+    `${folder}/java/certs/x.pem`,
+  ]);
+});
+
 Deno.test("migrate reports where it found no shares, and imports those from dumps elsewhere", async () => {
   await using at = await sharingSite(
     "persistence.directory=gone\npersistence.user=u\npersistence.password=p\n",
