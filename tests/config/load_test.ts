@@ -509,6 +509,7 @@ const WARNINGS: [added: string, message: string][] = [
   ]),
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   ["notfy.webhook.url=https://x", "notfy.webhook.url: not a key of this service, did you mean notify.?"],
+  ["$inclde.x=conf/a", "$inclde.x: not a key of this service, did you mean $include.?"],
   ["container .port=1", "container: not a key of this service, did you mean container.?"],
   ["[logging]", "[logging]: not a key of this service"],
   [

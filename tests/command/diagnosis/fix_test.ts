@@ -44,8 +44,8 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     "write a distinguished name at conf/c:7",
   ],
   [
-    at("expected container.a.PASSWORD;LDAP.class too, since PASSWORD;LDAP has no default class"),
-    "add container.a.PASSWORD;LDAP.class=<value> to conf/c",
+    at("expected container.a.“A;B”.class too, since “A;B” has no default class"),
+    "add container.a.“A;B”.class=<value> to conf/c",
   ],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
