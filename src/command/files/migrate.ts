@@ -26,9 +26,9 @@ export const migrate = defineCommand({
   details: [
     "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver. Unpack an archive first, where its configuration expects it. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
     "It also copies files outside the old conf/ that the configuration names by a relative path, for example certs/.",
-    "It adapts paths in the copy. It lists changed lines, paths that still lead to the old folder, and certificates of X.509 version 1, which need a replacement.",
+    "It adapts paths in the copy. It lists changed lines, paths still leading to the old folder, and certificates of X.509 version 1, which need a replacement.",
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
-    "At the end the command runs authserver check, which names the remaining steps with commands if possible, and returns its exit status.",
+    "At the end it runs authserver check, which names the remaining steps, and returns its exit status.",
   ],
   operands: { folder: "Folder of the Java service, or of its configuration" },
   options: SETUP_OPTIONS,
