@@ -289,6 +289,23 @@ Deno.test("migrate lists the paths by which the copy still uses the old folder",
   ]);
 });
 
+Deno.test("migrate names a folder that it may not read", async () => {
+  await using at = await site("variant_a", { "conf/closed/x.pem": "x" });
+  const closed = `${at.folder}/java/conf/closed`;
+  await Deno.chmod(closed, 0);
+  // Root may enter any folder, unless it gives up its capabilities.
+  const bare = Deno.uid() === 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
+  const { code, stderr } = await new Deno.Command("sh", {
+    args: ["-c", `exec ${bare} "$@"`, "sh", Deno.execPath(), ...runFromSource(), "migrate", "../java"],
+    cwd: `${at.folder}/new`,
+    env: { NO_COLOR: "1" },
+  }).output();
+  await Deno.chmod(closed, 0o700);
+  const said = new TextDecoder().decode(stderr);
+  assert.match(said, /^authserver migrate: .*ermission denied.*\/java\/conf\/closed'\n$/);
+  assert.equal(code, 1);
+});
+
 Deno.test("migrate reports where it found no shares, and imports those from dumps elsewhere", async () => {
   await using at = await sharingSite(
     "persistence.directory=gone\npersistence.user=u\npersistence.password=p\n",
