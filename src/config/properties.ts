@@ -29,13 +29,9 @@ export function parseProperties(
     const key = unescape(rawKey);
     const value = unescape(rawValue);
     if (key === undefined || value === undefined) {
-      diagnostics.push({
-        severity: "error",
-        file,
-        line,
-        key: key ?? rawKey,
-        expected: "expected four hexadecimal digits after \\u",
-      });
+      const expected = "expected four hexadecimal digits after \\u";
+      const fix = `write / in paths, and \\\\ for a backslash, at ${file}:${line}`;
+      diagnostics.push({ severity: "error", file, line, key: key ?? rawKey, expected, fix });
       continue;
     }
     const earlier = entries.get(key);

@@ -68,7 +68,8 @@ for (const bad of ["a=\\u", "a=\\u00", "a=\\u00g0", "a=x\\u004", "a=\\\\\\uzzzz"
     assert.deepEqual(diagnostics.map(formatDiagnostic), [
       "f:2: a: expected four hexadecimal digits after \\u",
     ]);
-    assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error"]);
+    const fix = "write / in paths, and \\\\ for a backslash, at f:2";
+    assert.deepEqual(diagnostics.map((each) => [each.severity, each.fix]), [["error", fix]]);
   });
 }
 

@@ -152,10 +152,7 @@ export const passwd = defineCommands({
   commands: [add, change, verify, remove, list],
 });
 
-async function targetOf(
-  given: Places,
-  user: string,
-): Promise<{ readonly file: string; readonly user: string }> {
+async function targetOf(given: Places, user: string) {
   if (user === "" || user.length > MAX_USER) {
     throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
   }
@@ -238,11 +235,7 @@ async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user"
   return password;
 }
 
-async function edit(
-  io: CommandIo,
-  file: string,
-  change: (text: string | undefined) => string,
-): Promise<void> {
+async function edit(io: CommandIo, file: string, change: (text: string | undefined) => string) {
   const { remarks } = await editFile(file, change);
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }

@@ -43,20 +43,17 @@ export function privateKeyOfDer(der: Uint8Array, password: string | undefined): 
   );
 }
 
+const OLD_ENCRYPTION = "expected a private key with current encryption, convert it: " +
+  "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
+
 function read(create: () => KeyObject, password?: string): KeyObject {
   try {
     return create();
   } catch (cause) {
-    if (cause instanceof Error && /unsupported/i.test(cause.message)) {
-      const expected = "expected a private key with current encryption, convert it: " +
-        "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
-      throw new UnusableStore(expected, { cause });
-    }
-    throw new UnusableStore(
-      password === undefined
-        ? "expected a private key that can be read"
-        : "expected the right password of the key",
-      { cause },
-    );
+    const isOld = cause instanceof Error && /unsupported/i.test(cause.message);
+    const wanted = password === undefined
+      ? "a private key that can be read"
+      : "the right password of the key";
+    throw new UnusableStore(isOld ? OLD_ENCRYPTION : `expected ${wanted}`, { cause });
   }
 }
