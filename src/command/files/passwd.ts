@@ -126,7 +126,7 @@ const list = defineCommand({
   const file = await fileOf(given);
   const text = await readText(file);
   if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-  const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map((line) => parsePasswordLine(line));
   const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
   const users: { readonly user: string; readonly hash?: string; readonly dn?: string }[] = [];
   for (const [index, line] of lines.entries()) {
