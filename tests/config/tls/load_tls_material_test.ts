@@ -149,7 +149,12 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     {},
     "host.pem: expected a private key in the same file, or container.security.credential.keyPath too",
   ],
-  ["a key without a certificate", "host.key", {}, "host.key: expected a certificate in PEM or DER form"],
+  [
+    "a key without a certificate",
+    "host.key",
+    {},
+    "host.key: expected a certificate in PEM or DER form, this file has PRIVATE KEY",
+  ],
   [
     "the key of another certificate",
     "host.pem",
