@@ -255,6 +255,12 @@ Deno.test("loadConfiguration() loads the minimal configuration without diagnosti
   assert.equal(config?.site.externalUrl, "https://localhost:7777");
 });
 
+Deno.test("loadConfiguration() reports an invalid escape once, and not the key as missing", async () => {
+  const { errors } = await loadText(MINIMAL.replace(/(commandHost=).*/, "$1a\\u"));
+  assert.equal(errors.length, 1);
+  assert.match(errors[0] ?? "", /commandHost: expected four hexadecimal digits after \\u$/);
+});
+
 const AT = `conf/c:${MINIMAL_LINES + 1}`;
 
 /** Settings that prevent the start if added to the minimal configuration, with the message. */
