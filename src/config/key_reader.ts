@@ -289,7 +289,7 @@ export class KeyReader {
         const severity = worst === "error" ? await this.#severityOf(key, hint !== "") : worst;
         this.#report(severity, key, `unknown key${hint}`);
       } else {
-        const near = hint || suggestion(`${key.split(".", 1)}.`, OWN_PREFIXES);
+        const near = hint || suggestion(`${key.split(".", 1)}.`, [...OWN_PREFIXES, "$include.", "$var."]);
         if (near !== "" || key.startsWith("[")) this.warn(key, `not a key of this service${near}`);
       }
     }

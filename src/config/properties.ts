@@ -29,13 +29,9 @@ export function parseProperties(
     const key = unescape(rawKey);
     const value = unescape(rawValue);
     if (key === undefined || value === undefined) {
-      diagnostics.push({
-        severity: "error",
-        file,
-        line,
-        key: key ?? rawKey,
-        expected: "expected four hexadecimal digits after \\u",
-      });
+      const expected = "expected four hexadecimal digits after \\u";
+      const fix = `write / in paths, and \\\\ for a backslash, at ${file}:${line}`;
+      diagnostics.push({ severity: "error", file, line, key: key ?? rawKey, expected, fix });
       continue;
     }
     const earlier = entries.get(key);
@@ -126,18 +122,18 @@ export async function loadProperties(
   const loader = new PropertyLoader(context, diagnostics);
   await loader.read(mainFile, []);
   const entries = new Map<string, ResolvedEntry>();
-  const unusable = new Set<string>();
   for (const entry of loader.entries.values()) {
     const value = loader.replaceVariables(entry);
-    if (value === undefined) unusable.add(entry.key);
+    if (value === undefined) loader.unusable.add(entry.key);
     else entries.set(entry.key, { ...entry, value, written: entry.value });
   }
-  return { entries, unusable, mainFile, files: loader.files };
+  return { entries, unusable: loader.unusable, mainFile, files: loader.files };
 }
 
 class PropertyLoader {
   readonly entries = new Map<string, PropertyEntry>();
   readonly files: string[] = [];
+  readonly unusable = new Set<string>();
   readonly #variables = new Map<string, PropertyEntry[]>(); // definitions by key, at most one of each file
   readonly #includers = new Map<string, string>(); // included file -> the file that names it
 
@@ -168,6 +164,7 @@ class PropertyLoader {
     }
     const parsed = parseProperties(text, file);
     this.diagnostics.push(...parsed.diagnostics);
+    for (const { severity, key = "" } of parsed.diagnostics) if (severity === "error") this.unusable.add(key);
     const includes: PropertyEntry[] = [];
     for (const entry of parsed.entries) {
       const { key } = entry;

@@ -91,7 +91,7 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     from = end + 1;
   }
   const [from, found] = UTF16_MARK.test(latin1) ? ["UTF-16", ", found UTF-16"] : ["LATIN1", ""];
-  const fix = `iconv -f ${from} -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  const fix = `text=$(iconv -f ${from} -t UTF-8 ${file}) && printf '%s\\n' "$text" > ${file}`;
   throw new InvalidFile([{ severity: "error", file, line, expected: `expected UTF-8 text${found}`, fix }]);
 }
 

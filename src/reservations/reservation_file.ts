@@ -94,6 +94,7 @@ type WrittenTime =
   | { readonly kind: "clock"; readonly time: Temporal.PlainTime }
   | { readonly kind: "instant"; readonly at: Temporal.Instant };
 
+const MOMENT = /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:Z|([+-][0-9]{2}):?([0-9]{2}))$/;
 const TIME_FORMATS = "expected a time such as 2026-01-05 20:00, 20:00 or 2026-01-05T20:00:00+0100";
 
 /**
@@ -130,14 +131,12 @@ export function readTimes(
 function parseTime(text: string): WrittenTime | undefined {
   const trimmed = text.trim();
   const [, clock] = /^([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];
-  const [, day, time] = /^([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];
-  const [, moment, hours, minutes] =
-    /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:Z|([+-][0-9]{2}):?([0-9]{2}))$/.exec(
-      trimmed,
-    ) ?? [];
+  const [, day, time] = /^([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)$/.exec(trimmed) ??
+    [];
+  const [, moment, hours, minutes] = MOMENT.exec(trimmed) ?? [];
   try {
     if (clock !== undefined) return { kind: "clock", time: Temporal.PlainTime.from(clock) };
-    if (day !== undefined) return { kind: "local", time: Temporal.PlainDateTime.from(`${day}T${time}:00`) };
+    if (day !== undefined) return { kind: "local", time: Temporal.PlainDateTime.from(`${day}T${time}`) };
     if (moment === undefined) return undefined;
     const offset = hours === undefined ? "Z" : `${hours}:${minutes}`;
     return { kind: "instant", at: Temporal.Instant.from(`${moment}${offset}`) };

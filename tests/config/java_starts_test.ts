@@ -28,6 +28,10 @@ const STARTS: Record<string, JavaStart> = {
     lines: ["-authservice.server.HPC.port"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
   },
+  "with a servlet path": {
+    lines: ["container.servletpath=/services"],
+    warnings: ["container.servletpath: ignored: the service has no further services"],
+  },
   "with an empty port": {
     lines: ["authservice.server.HPC.port="],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),

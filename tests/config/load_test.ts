@@ -255,6 +255,12 @@ Deno.test("loadConfiguration() loads the minimal configuration without diagnosti
   assert.equal(config?.site.externalUrl, "https://localhost:7777");
 });
 
+Deno.test("loadConfiguration() reports an invalid escape once, and not the key as missing", async () => {
+  const { errors } = await loadText(MINIMAL.replace(/(commandHost=).*/, "$1a\\u"));
+  assert.equal(errors.length, 1);
+  assert.match(errors[0] ?? "", /commandHost: expected four hexadecimal digits after \\u$/);
+});
+
 const AT = `conf/c:${MINIMAL_LINES + 1}`;
 
 /** Settings that prevent the start if added to the minimal configuration, with the message. */
@@ -509,6 +515,7 @@ const WARNINGS: [added: string, message: string][] = [
   ]),
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   ["notfy.webhook.url=https://x", "notfy.webhook.url: not a key of this service, did you mean notify.?"],
+  ["$inclde.x=conf/a", "$inclde.x: not a key of this service, did you mean $include.?"],
   ["container .port=1", "container: not a key of this service, did you mean container.?"],
   ["[logging]", "[logging]: not a key of this service"],
   [

@@ -68,7 +68,8 @@ for (const bad of ["a=\\u", "a=\\u00", "a=\\u00g0", "a=x\\u004", "a=\\\\\\uzzzz"
     assert.deepEqual(diagnostics.map(formatDiagnostic), [
       "f:2: a: expected four hexadecimal digits after \\u",
     ]);
-    assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error"]);
+    const fix = "write / in paths, and \\\\ for a backslash, at f:2";
+    assert.deepEqual(diagnostics.map((each) => [each.severity, each.fix]), [["error", fix]]);
   });
 }
 
@@ -220,7 +221,7 @@ Deno.test("loadProperties() reports that a file is UTF-16, and how to convert it
   );
   await Deno.remove(file);
   assert.equal(entries.size, 0);
-  const fix = `iconv -f UTF-16 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  const fix = `text=$(iconv -f UTF-16 -t UTF-8 ${file}) && printf '%s\\n' "$text" > ${file}`;
   const expected = "expected UTF-8 text, found UTF-16";
   assert.deepEqual(diagnostics, [{ severity: "error", file, line: 1, expected, fix }]);
 });

@@ -34,6 +34,14 @@ const CASES: readonly Case[] = [
     fix: /mv \S+users\.txt \S+\.old/,
     inProcess: true,
   },
+  {
+    what: "a persistence.directory of the kernel's, where Deno forbids to write",
+    properties: { "persistence.directory": "/dev/shm/authserver" },
+    told:
+      /container\.properties:\d+: persistence\.directory: the program may not write to \/dev\/shm\/authserver/,
+    fix: /set persistence\.directory to a path .* such as \/var\/lib\/authserver/,
+    inProcess: true,
+  },
   ...["shares.sqlite", "records.sqlite"].flatMap((name): Case[] => [
     {
       what: `a damaged ${name}`,
@@ -135,6 +143,13 @@ Deno.test("check warns about a log file that cannot be written, since the servic
   assert.match(
     io.err,
     /^warning: \S+: container\.logging\.file: \S+ cannot be made: \S+users\.txt is not a folder$/m,
+  );
+  await using other = await createSite({ properties: { "container.logging.file": "/dev/stdout" } });
+  const out = recordedIo();
+  assert.equal(await runCommand(["check", "--config", other.main], out), 0);
+  assert.match(
+    out.err,
+    /^warning: \S+: container\.logging\.file: the program may not write to \/dev\n {2}fix: set \S+=- /m,
   );
 });
 

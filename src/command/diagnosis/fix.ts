@@ -1,7 +1,7 @@
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { printable } from "../../model/text.ts";
 
-const PROPERTY = /^(?:container|authservice|share|persistence)\.[\w.-]+/;
+const PROPERTY = /^(?:container|authservice|share|persistence)\.[^\s=,:]*\w/;
 
 /** Returns a one-line remedy: that of the diagnostic, or one derived from its expected value and place. */
 export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): string {

@@ -26,6 +26,9 @@ const [READ, WRITE, ENTER] = [4, 2, 1];
 /** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
 const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 
+/** Folders that Deno opens only to programs with all permissions. */
+const OF_KERNEL = /^\/(?:dev|proc|sys)(?:\/|$)/;
+
 /**
  * Tests the writable folders and files, databases and listen addresses; leaves no trace.
  * @param options.account Judges owners and modes for this account; absent: the permissions of this process.
@@ -143,6 +146,12 @@ class PlaceInspector {
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
+    const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
+    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
+    if (OF_KERNEL.test(folder)) {
+      const fix = place === "var/log" ? `set ${key}=- to write to the console` : elsewhere;
+      return error(key, `the program may not write to ${folder}`, fix);
+    }
     const [there, about] = await nearestExisting(folder);
     if (about?.isDirectory === false) {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
@@ -150,8 +159,6 @@ class PlaceInspector {
     const missing = there !== folder;
     if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
     const closed = about ? account && await closedFolder(account, there) : dirname(there);
-    const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
-    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
     if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const problem = await this.#writeProblem(there, about, WRITE | ENTER);
     if (problem === undefined) return [];

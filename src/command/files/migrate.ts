@@ -6,7 +6,7 @@ import { type ImportedShares, importJavaShares, quoted } from "./migration/java_
 import { oldCertificates } from "./migration/old_certificates.ts";
 import { importedReport } from "./share_database.ts";
 import { exists } from "../../model/regular_file.ts";
-import { decodeProperties } from "../../config/properties.ts";
+import { decodeProperties, loadProperties } from "../../config/properties.ts";
 import {
   type ConfigurationFile,
   findJavaInstallation,
@@ -15,6 +15,7 @@ import {
   readFilesBeside,
 } from "./migration/java_installation.ts";
 import { check } from "../diagnosis/check.ts";
+import { SYSTEM_INFO } from "../system_info.ts";
 
 const CONF = "conf";
 
@@ -25,9 +26,9 @@ export const migrate = defineCommand({
   details: [
     "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver. Unpack an archive first, where its configuration expects it. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
     "It also copies files outside the old conf/ that the configuration names by a relative path, for example certs/.",
-    "It adapts paths in the copy and shows the changed lines. It lists certificates of X.509 version 1, which need a replacement.",
+    "It adapts paths in the copy. It lists changed lines, paths still leading to the old folder, and certificates of X.509 version 1, which need a replacement.",
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
-    "At the end the command runs authserver check, which names the remaining steps with commands if possible, and returns its exit status.",
+    "At the end it runs authserver check, which names the remaining steps, and returns its exit status.",
   ],
   operands: { folder: "Folder of the Java service, or of its configuration" },
   options: SETUP_OPTIONS,
@@ -56,6 +57,7 @@ export const migrate = defineCommand({
     left: isKept
       ? [`${CONF}: is there already and stays as it is`]
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
+    stillOld: await stillOld(installation),
     changes: all.flatMap(({ path, changes }) => changes.map((change) => ({ file: path, ...change }))),
     oldCertificates: oldCertificates(all, installation.properties),
     shares: await importJavaShares(installation, again + into),
@@ -73,17 +75,20 @@ interface Done {
   readonly files: number;
   readonly beside: readonly string[];
   readonly left: readonly string[];
+  readonly stillOld: readonly string[];
   readonly changes: readonly (ChangedLine & { readonly file: string })[];
   readonly oldCertificates: readonly string[];
   readonly shares: ImportedShares | undefined;
   readonly scripts: readonly string[];
 }
 
-function textOf({ from, files, beside, left, changes, oldCertificates, shares, scripts }: Done): string {
+function textOf(done: Done): string {
+  const { from, files, beside, left, changes, oldCertificates, shares, scripts } = done;
   return [
     `${files} files copied from ${from} to ${CONF}\n`,
     ...beside.map((path) => `copied: ${path}\n`),
     ...left.map((path) => `not copied: ${path}\n`),
+    ...done.stillOld.map((path) => `still in the old folder: ${path}\n`),
     ...scripts.map((path) => `written ${path}\n`),
     ...[...Map.groupBy(changes, ({ file }) => file)].flatMap(([file, lines]) => [
       `\n${file}:\n`,
@@ -103,6 +108,14 @@ function sharesText({ from, imported, left }: ImportedShares): string {
     ...left,
   ];
   return `\nShares, ${from}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+/** Returns paths in the old folder that the copy uses, by variables or as absolute paths of files beside `conf/`. */
+async function stillOld({ root }: JavaInstallation): Promise<readonly string[]> {
+  const context = { ...SYSTEM_INFO, workingDirectory: Deno.cwd() };
+  const { entries, files } = await loadProperties(join(CONF, MAIN_FILE), context, []);
+  const used = new Set([...files, ...[...entries.values()].map(({ value }) => value.trim())]);
+  return [...used].filter((path) => path.startsWith(`${root}/`) && !path.startsWith(`${Deno.cwd()}/`));
 }
 
 /** Runs `check` on the copy, which prints its findings, or returns them with `--json`. */

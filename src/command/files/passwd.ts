@@ -126,7 +126,7 @@ const list = defineCommand({
   const file = await fileOf(given);
   const text = await readText(file);
   if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-  const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map((line) => parsePasswordLine(line));
   const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
   const users: { readonly user: string; readonly hash?: string; readonly dn?: string }[] = [];
   for (const [index, line] of lines.entries()) {
@@ -152,10 +152,7 @@ export const passwd = defineCommands({
   commands: [add, change, verify, remove, list],
 });
 
-async function targetOf(
-  given: Places,
-  user: string,
-): Promise<{ readonly file: string; readonly user: string }> {
+async function targetOf(given: Places, user: string) {
   if (user === "" || user.length > MAX_USER) {
     throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
   }
@@ -238,11 +235,7 @@ async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user"
   return password;
 }
 
-async function edit(
-  io: CommandIo,
-  file: string,
-  change: (text: string | undefined) => string,
-): Promise<void> {
+async function edit(io: CommandIo, file: string, change: (text: string | undefined) => string) {
   const { remarks } = await editFile(file, change);
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }

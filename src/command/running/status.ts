@@ -156,9 +156,8 @@ function certificate(status: unknown): string | undefined {
 
 function sessions(status: unknown): string | undefined {
   const granted = numberAt(status, "sessions", "granted");
-  return granted === undefined
-    ? undefined
-    : `${granted} granted, ${numberAt(status, "sessions", "refused")} refused`;
+  if (granted === undefined) return undefined;
+  return `${granted} granted, ${numberAt(status, "sessions", "refused")} refused`;
 }
 
 function bans(status: unknown): string | undefined {

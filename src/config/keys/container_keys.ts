@@ -45,7 +45,7 @@ export const CONTAINER = section({
     "onstartup*": "the service has no start-up classes",
     "messageLogging.*": "the service never logs message contents",
     ...ignored("the service has no thread pools", "pools.* resources.*"),
-    ...ignored("the service has no further services", "services.* wsrf.*"),
+    ...ignored("the service has no further services", "services.* wsrf.* servletpath"),
     ...ignored("the service does not register itself", "externalregistry.* registry.*"),
     "persistence.*": "see persistence.directory",
     "deployment.*": "the service deploys nothing at run time",

@@ -21,9 +21,11 @@ export function certificateOfDer(der: Uint8Array): X509Certificate {
 /** Parses PEM certificates, or one in DER. @throws {UnusableStore} Without a certificate. */
 export function certificatesIn(bytes: Uint8Array): [X509Certificate, ...X509Certificate[]] {
   if (!isPem(bytes)) return [certificateOfDer(bytes)];
-  const [first, ...others] = certificatesOfPem(new TextDecoder().decode(bytes));
-  if (first === undefined) throw new UnusableStore("expected a certificate in PEM or DER form");
-  return [first, ...others];
+  const text = new TextDecoder().decode(bytes);
+  const [first, ...others] = certificatesOfPem(text);
+  if (first !== undefined) return [first, ...others];
+  const labels = pemBlocks(text).map(({ label }) => label).toArray().join(", ") || "no whole PEM block";
+  throw new UnusableStore(`expected a certificate in PEM or DER form, this file has ${labels}`);
 }
 
 function parse(der: () => Uint8Array): X509Certificate {

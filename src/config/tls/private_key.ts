@@ -15,6 +15,10 @@ function firstKey(pem: string): string | undefined {
 export function privateKeyOfPem(pem: string, password: string | undefined): KeyObject {
   const block = firstKey(pem);
   if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
+  if (block.includes(" OPENSSH ")) {
+    const convert = "cp <old> <new> && ssh-keygen -p -m PKCS8 -f <new>";
+    throw new UnusableStore(`expected a private key in PKCS#8 form, convert it: ${convert}`);
+  }
   if (!/ENCRYPTED/.test(block)) return read(() => createPrivateKey(block));
   if (password === undefined) {
     throw new UnusableStore(
@@ -39,20 +43,17 @@ export function privateKeyOfDer(der: Uint8Array, password: string | undefined): 
   );
 }
 
+const OLD_ENCRYPTION = "expected a private key with current encryption, convert it: " +
+  "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
+
 function read(create: () => KeyObject, password?: string): KeyObject {
   try {
     return create();
   } catch (cause) {
-    if (cause instanceof Error && /unsupported/i.test(cause.message)) {
-      const expected = "expected a private key with current encryption, convert it: " +
-        "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
-      throw new UnusableStore(expected, { cause });
-    }
-    throw new UnusableStore(
-      password === undefined
-        ? "expected a private key that can be read"
-        : "expected the right password of the key",
-      { cause },
-    );
+    const isOld = cause instanceof Error && /unsupported/i.test(cause.message);
+    const wanted = password === undefined
+      ? "a private key that can be read"
+      : "the right password of the key";
+    throw new UnusableStore(isOld ? OLD_ENCRYPTION : `expected ${wanted}`, { cause });
   }
 }

@@ -43,6 +43,10 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     at("expected a distinguished name: expected an attribute such as CN= (at character 1)"),
     "write a distinguished name at conf/c:7",
   ],
+  [
+    at("expected container.a.“A;B”.class too, since “A;B” has no default class"),
+    "add container.a.“A;B”.class=<value> to conf/c",
+  ],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
     at("is also set in line 1; this line applies", { key: "container.port" }),
@@ -82,7 +86,11 @@ Deno.test("withRemedy() prints a diagnostic and its remedy on a line each", () =
 
 for (
   const [what, content, fix] of [
-    ["Latin-1 text", Uint8Array.of(0x63, 0x68, 0xe4), /^iconv -f LATIN1 -t UTF-8 (\S+) -o \1\.utf8 && /],
+    [
+      "Latin-1 text",
+      Uint8Array.of(0x63, 0x68, 0xe4),
+      /^text=\$\(iconv -f LATIN1 -t UTF-8 (\S+)\) && .* > \1$/,
+    ],
     ["an invalid hash", new TextEncoder().encode("ann:x:y:CN=Ann\n"), /authserver passwd change <user>$/],
   ] as const
 ) {

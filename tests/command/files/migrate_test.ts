@@ -274,6 +274,38 @@ Deno.test("migrate also reads keys of shares and gateway in included files, with
   assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/container.properties`), text);
 });
 
+Deno.test("migrate lists the paths by which the copy still uses the old folder", async () => {
+  await using at = await site("variant_a", { "conf/sub": "share.servers=CLUSTER\n", "certs/x.pem": "x" });
+  const { folder } = at;
+  const main = `${folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replace("=conf/users.txt", `=${folder}/java/conf/users.txt`)
+    .replace(/^share\.servers.*$/m, `$var.OLD=${folder}/java\n$include.x=\${OLD}/conf/sub`) +
+    "container.security.gateway.certificate=${OLD}/certs/x.pem\n";
+  await Deno.writeTextFile(main, text);
+  const { printed } = await at.run("migrate", "../java");
+  assert.deepEqual([...printed.matchAll(/^still in the old folder: (.*)$/gm)].map(([, path]) => path), [
+    `${folder}/java/conf/sub`,
+    `${folder}/java/certs/x.pem`,
+  ]);
+});
+
+Deno.test("migrate names a folder that it may not read", async () => {
+  await using at = await site("variant_a", { "conf/closed/x.pem": "x" });
+  const closed = `${at.folder}/java/conf/closed`;
+  await Deno.chmod(closed, 0);
+  // Root may enter any folder, unless it gives up its capabilities.
+  const bare = Deno.uid() === 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
+  const { code, stderr } = await new Deno.Command("sh", {
+    args: ["-c", `exec ${bare} "$@"`, "sh", Deno.execPath(), ...runFromSource(), "migrate", "../java"],
+    cwd: `${at.folder}/new`,
+    env: { NO_COLOR: "1" },
+  }).output();
+  await Deno.chmod(closed, 0o700);
+  const said = new TextDecoder().decode(stderr);
+  assert.match(said, /^authserver migrate: .*ermission denied.*\/java\/conf\/closed'\n$/);
+  assert.equal(code, 1);
+});
+
 Deno.test("migrate reports where it found no shares, and imports those from dumps elsewhere", async () => {
   await using at = await sharingSite(
     "persistence.directory=gone\npersistence.user=u\npersistence.password=p\n",
@@ -287,7 +319,8 @@ Deno.test("migrate reports where it found no shares, and imports those from dump
     "which export and import them:",
     "  authserver migrate /java",
   ]);
-  assert.match(command, /read -r PASSWORD; java .*;IFEXISTS=TRUE" -user u -password "\$PASSWORD" -sql /);
+  // With every version of its storage (1.0 to 1.3), the Java service opens H2 as sa, without a password.
+  assert.match(command, /^ {2}java .*;IFEXISTS=TRUE" -user sa -sql /);
   const fixture = new URL("../../fixtures/java_shares/h2_2.4.csv", import.meta.url);
   await Deno.copyFile(fixture, `${at.folder}/new/SHARES_TEST.csv`);
   assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);

@@ -145,6 +145,10 @@ scene(
   `${USERS}eve\nbad\x1b[2J:447abe:s:CN=x\n`,
 );
 
+scene("passwd list reads a file with a byte-order mark", async ({ run }) => {
+  assert.equal((await run(["list"])).out, "ann\tmd5\tCN=Ann Example, O=Site\n");
+}, `\ufeff${MD5_LINE}\n`);
+
 const FAILURES: [string, string[], number, RegExp][] = [
   ["an existing user to add", ["add", "ann", "--dn", "CN=x", "--stdin"], 1, /has a user ann already/],
   ["a disabled user to add", ["add", "off", "--dn", "CN=x", "--stdin"], 1, /has a user off already/],

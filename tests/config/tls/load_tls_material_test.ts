@@ -149,7 +149,12 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     {},
     "host.pem: expected a private key in the same file, or container.security.credential.keyPath too",
   ],
-  ["a key without a certificate", "host.key", {}, "host.key: expected a certificate in PEM or DER form"],
+  [
+    "a key without a certificate",
+    "host.key",
+    {},
+    "host.key: expected a certificate in PEM or DER form, this file has PRIVATE KEY",
+  ],
   [
     "the key of another certificate",
     "host.pem",
@@ -180,6 +185,13 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     { keyPath: "old.key", password: "fixture" },
     "host.pem, old.key: expected a private key with current encryption, convert it: " +
     "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>",
+  ],
+  [
+    "a key in the form of OpenSSH, which openssl cannot read",
+    "host.pem",
+    { keyPath: "../../../fixtures/ssh_keys/locked_rsa2048", password: "fixture" },
+    "host.pem, locked_rsa2048: expected a private key in PKCS#8 form, convert it: " +
+    "cp <old> <new> && ssh-keygen -p -m PKCS8 -f <new>",
   ],
   [
     "a DER key with the wrong password",

@@ -79,10 +79,10 @@ const BAD: [what: string, config: TruststoreConfig, messages: string[]][] = [
     "error f:1: k: expected at least one trusted certificate",
   ]],
   ["a file without a certificate", directory("host.key"), [
-    "error f:1: k: host.key: expected a certificate in PEM or DER form",
+    "error f:1: k: host.key: expected a certificate in PEM or DER form, this file has PRIVATE KEY",
   ]],
   ["a PKCS#7 bundle", directory("pkcs7.pem"), [
-    "error f:1: k: pkcs7.pem: expected a certificate in PEM or DER form",
+    "error f:1: k: pkcs7.pem: expected a certificate in PEM or DER form, this file has PKCS7",
   ]],
   ["a Java key store", keystore("trust.jks"), [
     "error f:1: k: trust.jks: expected PKCS#12, this is a Java key store; convert it: keytool -importkeystore " +
@@ -111,7 +111,9 @@ for (const [what, config, messages] of BAD) {
 Deno.test("loadTruststore() skips unusable files that a pattern matches, with a warning", async () => {
   const { subjects, messages } = await load(directory("?a.*"));
   assert.deepEqual(subjects, [CA]);
-  assert.deepEqual(messages, ["warning f:1: k: ca.key: expected a certificate in PEM or DER form"]);
+  assert.deepEqual(messages, [
+    "warning f:1: k: ca.key: expected a certificate in PEM or DER form, this file has PRIVATE KEY",
+  ]);
 });
 
 Deno.test("loadTruststore() does not trust certificates outside their validity", async () => {

@@ -1,5 +1,6 @@
 import { compare } from "../../../model/text.ts";
-import { isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { readdir } from "node:fs/promises";
 import { loadProperties, type Properties } from "../../../config/properties.ts";
 import { isPattern, matchingFiles } from "../../../config/tls/glob.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
@@ -62,33 +63,31 @@ interface FoundFiles {
 /** Bytes; the largest map file and truststore are smaller. */
 const MAX_FILE = 256 * 1024 * 1024;
 
-/** Reads all files below `conf/`; follows links to files, not to folders. @throws {CommandFailed} If a file is unreadable. */
-export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
+/** Reads all files below `conf/`; follows links to files, not to folders. @throws {CommandFailed} If something is unreadable. */
+export async function readFiles(conf: string): Promise<FoundFiles> {
+  const entries = await readdir(conf, { recursive: true, withFileTypes: true })
+    .catch((error) => failedAt(conf, error));
+  const others = entries.filter((entry) => !entry.isDirectory());
+  return await readAll(others.map(({ parentPath, name }) => join(parentPath, name)), conf);
+}
+
+async function readAll(paths: Iterable<string>, base: string): Promise<FoundFiles> {
   const files: ConfigurationFile[] = [];
   const left: string[] = [];
-  const entries = await Array.fromAsync(Deno.readDir(join(conf, below)));
-  for (const { name, isDirectory, isSymlink } of entries.toSorted((a, b) => compare(a.name, b.name))) {
-    const path = join(below, name);
-    if (isDirectory) {
-      const inner = await readFiles(conf, path);
-      files.push(...inner.files);
-      left.push(...inner.left);
-      continue;
-    }
-    const found = await readFile(join(conf, path));
-    if (typeof found !== "string") files.push({ path, ...found });
-    else left.push(`${path}: ${isSymlink && found === NO_FILE ? "leads to no file" : found}`);
+  for (const file of [...paths].toSorted(compare)) {
+    const path = relative(base, file);
+    const found = await readFile(file);
+    if (typeof found === "string") left.push(`${path}: ${found}`);
+    else files.push({ path, ...found });
   }
   return { files, left };
 }
 
-const NO_FILE = "no file";
-
 /** @returns Reason why it is skipped. @throws {CommandFailed} */
 async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> | string> {
   try {
-    const { isFile, mode, size } = await Deno.stat(path);
-    if (!isFile) return NO_FILE;
+    const { isDirectory, isFile, mode, size } = await Deno.stat(path);
+    if (!isFile) return isDirectory ? "leads to a folder" : "no file";
     if (size > MAX_FILE) return `larger than ${MAX_FILE} bytes`;
     return { mode: (mode ?? 0o600) & 0o777, content: await Deno.readFile(path) };
   } catch (error) {
@@ -103,21 +102,15 @@ async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> |
  */
 export async function readFilesBeside({ root, conf, properties }: JavaInstallation): Promise<FoundFiles> {
   const paths = new Set<string>();
+  const isBeside = (path: string) =>
+    !relative(root, path).startsWith("..") && relative(conf, path).startsWith("..");
   for (const named of [...properties.entries.values()].flatMap(({ value, file }) => [value.trim(), file])) {
     // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
-    for (const file of isPattern(named) ? (await matchingFiles(path)).files : [path]) paths.add(file);
+    for (const file of isPattern(named) ? (await matchingFiles(path)).files : [path]) {
+      if (isBeside(file) && await exists(file)) paths.add(file);
+    }
   }
-  const files: ConfigurationFile[] = [];
-  const left: string[] = [];
-  for (const path of [...paths].sort()) {
-    const short = relative(root, path);
-    const isElsewhere = normalize(short).startsWith("..") || !relative(conf, path).startsWith("..");
-    if (isElsewhere || !await exists(path)) continue;
-    const found = await readFile(path);
-    if (typeof found === "string") left.push(`${short}: ${found}`);
-    else files.push({ path: short, ...found });
-  }
-  return { files, left };
+  return await readAll(paths, root);
 }

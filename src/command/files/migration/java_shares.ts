@@ -105,17 +105,15 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   return path !== undefined && await exists(path) ? path : undefined;
 }
 
-/** Returns the command that dumps an H2 database with the installation's driver. */
+/** Returns the command that dumps an H2 database with the installation's driver. The Java service opens H2 as `sa` only. */
 function dumpOfH2({ libraries }: JavaInstallation, { name, setting }: ShareTable, path: string): string {
   const options = setting("h2.options");
   const url = `jdbc:h2:file:${path};IFEXISTS=TRUE${options === undefined ? "" : `;${options}`}`;
   const dump = join(Deno.cwd(), `${name}.csv`).replaceAll("'", "''");
   const sql = `CALL CSVWRITE('${dump}', 'SELECT * FROM ${name}', 'charset=UTF-8')`;
-  const [ask, password] = setting("password")
-    ? ['printf "persistence.password: "; read -r PASSWORD; ', ' -password "$PASSWORD"']
-    : ["", ""];
-  return `${ask}java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} ` +
-    `-user ${quoted(setting("user") ?? "sa")}${password} -sql ${quoted(sql)}`;
+  return `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} -user sa -sql ${
+    quoted(sql)
+  }`;
 }
 
 function dumpOfMysql({ name, setting }: ShareTable, database: string): string {

@@ -37,11 +37,9 @@ function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
 }
 
 function certificatesOfStore(content: Uint8Array, passwords: readonly string[]): X509Certificate[] {
-  for (const password of passwords) {
-    const found = attempt(() => readPkcs12(content, password), UnusableStore, () => undefined);
-    if (found !== undefined) return [...found.certificates];
-  }
-  return [];
+  const open = (password: string) =>
+    attempt(() => readPkcs12(content, password), UnusableStore, () => undefined);
+  return [...passwords.values().map(open).find((store) => store !== undefined)?.certificates ?? []];
 }
 
 /** Most passwords to try, from the service's key store and its truststores. */
