@@ -10,6 +10,7 @@ import { notPermitted, refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { userReference } from "../../authentication/account_status.ts";
 import { HttpError } from "../../model/http_error.ts";
+import { checkTokenUse } from "../token_limits.ts";
 
 type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excludes">;
 
@@ -30,14 +31,15 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
 /** Returns a normalised path in the owner's reach, as the daemon finds it; a directory ends in a slash (D9, rest-api.md 2.3). */
 export async function checkedPath(
   text: string,
-  { account, access, server, signal }: {
+  { call, account, access, server }: {
+    readonly call: Pick<Call, "caller" | "signal">;
     readonly account: ShareAccount;
     readonly access: AccessLevel;
     readonly server: SharedServer;
-    readonly signal: AbortSignal;
   },
 ): Promise<string> {
-  const wanted = await fullPath(text, () => account.uid, server, signal);
+  const wanted = await fullPath(text, () => account.uid, server, call.signal);
+  checkTokenUse(call, `${withoutSlash(wanted)}/`, "READ"); // first: the daemon's answer would reveal what is there
   using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.groups,
@@ -46,7 +48,7 @@ export async function checkedPath(
     rateLimit: 0,
     instance: server.instance,
     limits: [],
-  }, signal);
+  }, call.signal);
   const entry = await session.entry(wanted);
   if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
   const asDirectory = access === "DROP" || wanted.endsWith("/");
