@@ -11,7 +11,7 @@ import { addressGroup } from "../model/address.ts";
 import { HttpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { printable } from "../model/text.ts";
-import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
 import { shellWord } from "./command_lines.ts";
 import { DEVICE_PATHS } from "./device_paths.ts";
@@ -69,11 +69,7 @@ export async function pollDeviceLogin(call: Call, parts: DeviceParts): Promise<H
   if (form.get("grant_type") !== GRANT) {
     return oauthError(call, "unsupported_grant_type", `grant_type: expected ${GRANT}`);
   }
-  const polled = await throttleLogin(
-    parts.throttle.admitKey(call.clientAddress, call.signal),
-    () => parts.logins.poll(form.get("device_code") ?? "", form.get("client_id")),
-    ({ kind }) => kind === "unknown" ? "refused" : "undecided",
-  );
+  const polled = await parts.logins.poll(form.get("device_code") ?? "", form.get("client_id")); // not counted: 256 bits
   switch (polled.kind) {
     case "pending":
       return oauthError(call, "authorization_pending", "Not approved yet");
