@@ -13,6 +13,7 @@ import { HttpError } from "../../model/http_error.ts";
 import { checkTokenUse } from "../token_limits.ts";
 
 type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excludes">;
+const noAccess = () => notPermitted("You have no access to this path");
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ServerAttributes {
@@ -39,7 +40,9 @@ export async function checkedPath(
   },
 ): Promise<string> {
   const wanted = await fullPath(text, () => account.uid, server, call.signal);
-  checkTokenUse(call, `${withoutSlash(wanted)}/`, "READ"); // first: the daemon's answer would reveal what is there
+  const directory = wanted.endsWith("/") ? wanted : `${wanted}/`;
+  checkTokenUse(call, directory, "READ"); // first: the daemon's answer would reveal what is there
+  if (![wanted, directory].some((path) => withinLimits(account, path))) throw noAccess();
   using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.groups,
@@ -53,8 +56,8 @@ export async function checkedPath(
   if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
   const asDirectory = access === "DROP" || wanted.endsWith("/");
   if (entry.kind === "file" && asDirectory) throw invalidPath("it is not a directory");
-  const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
-  if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
+  const path = entry.kind === "directory" ? directory : wanted;
+  if (!withinLimits(account, path)) throw noAccess();
   if (!isReadable(entry)) throw notPermitted("You have no read access to this path");
   if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
     throw notPermitted("You have no write access to this path");
