@@ -172,8 +172,8 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
     if (path === "/") throw httpError("ERR_OVERLAP");
     if (task === "move") {
       const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
-      if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
-      const check = (existing?: DatedEntry) => {
+      const check = async (existing?: DatedEntry) => {
+        if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
         if (existing !== undefined) throw httpError("ERR_EXISTS");
       };
       await files.move(path, wanted, { ...parts.uploads.locks.later(user.server, wanted, signal), check });
