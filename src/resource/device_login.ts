@@ -18,7 +18,7 @@ import { DEVICE_PATHS } from "./device_paths.ts";
 import { type Form, readForm } from "./form.ts";
 import script from "./login.sh" with { type: "text" };
 import { jsonResponse, textResponse } from "./text_response.ts";
-import { issueToken } from "./token_list.ts";
+import { issueToken, PLAIN } from "./token_list.ts";
 
 export interface DeviceParts {
   readonly logins: DeviceLogins;
@@ -163,7 +163,6 @@ function tokenQuery(form: Form, client: string): URLSearchParams {
   return query;
 }
 
-const PLAIN = "text/plain; charset=utf-8";
 const NO_STORE = { headers: { "Cache-Control": "no-store" } };
 
 /** Reports whether the program reads no JSON, like the login script. */
