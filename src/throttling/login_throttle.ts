@@ -98,7 +98,7 @@ export class LoginThrottle {
 
   /** Admits a guess at a link's password. @throws As {@link admit}. */
   admitLink(link: string, clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
-    return this.#enterPassword(`link ${link}`, addressGroup(clientAddress), signal, "links ");
+    return this.#enterPassword(`link:${link}`, addressGroup(clientAddress), signal, "links ");
   }
 
   #enterPassword(typed: string, address: string, signal: AbortSignal | undefined, group?: string) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { passwordLogin } from "../../src/authentication/parse_credentials.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
@@ -217,6 +218,13 @@ Deno.test("LoginThrottle grants an address no further free failures for right li
   await guess("s 2", "succeeded");
   for (let i = 0; i < 6; i++) await guess("s 2", "failed");
   assert.throws(() => throttle.admitLink("s 2", HERE), { code: "ERR_TOO_MANY_FAILURES" });
+});
+
+Deno.test("LoginThrottle delays no guess at a link for failures of a user whose name looks like the link", async () => {
+  const { throttle, fail } = create();
+  for (let i = 0; i < 21; i++) fail(basic("link HPC 4fZq", "x", `198.51.100.${i}`));
+  (await throttle.admitLink("HPC 4fZq", HERE)).undecided();
+  assert.equal(passwordLogin("link:HPC 4fZq", "x").kind, "malformed", "no user has the name of a link");
 });
 
 Deno.test("LoginThrottle never delays a user whose tokens are known at an address for the failures of others there", () => {
