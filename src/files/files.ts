@@ -174,11 +174,17 @@ export class Files {
   }
 
   /** Renames a file or directory, in place of the target. @throws {ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY} */
-  async move(from: string, to: string, signal: AbortSignal): Promise<void> {
+  async move(from: string, to: string, { signal, check, lock }: Omit<Copying, "shallow">): Promise<void> {
     using session = await this.open(from, signal);
     const { kind } = await session.entry(from);
     this.#requireBoth(from, to, kind);
-    await this.#rename(session, from, to, kind);
+    const release = await lock?.(signal);
+    try {
+      await check?.(await find(session, to));
+      await this.#rename(session, from, to, kind);
+    } finally {
+      release?.();
+    }
   }
 
   /**
@@ -215,7 +221,7 @@ export class Files {
         const body = size === 0
           ? null
           : await session.download(from, { first: 0, length: size, stays: true, done: () => {} });
-        await this.write(to, body, { ...writing, length: size });
+        await this.write(to, body, { ...(depth === 0 && writing), signal: writing.signal, length: size });
         continue;
       }
       await this.makeDirectory(to, writing.signal);
@@ -278,7 +284,7 @@ export class Files {
   }
 }
 
-type Copying = Pick<Writing, "signal"> & { readonly shallow: boolean };
+type Copying = Pick<Writing, "signal" | "check" | "lock"> & { readonly shallow: boolean };
 
 interface Copied extends Pick<Entry, "kind" | "size"> {
   readonly from: string;

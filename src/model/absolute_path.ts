@@ -1,7 +1,7 @@
 import { type HttpError, httpError } from "./http_error.ts";
 
 /** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
-const MAX_LENGTH = 2048;
+const [MAX_LENGTH, MAX_LEVELS] = [2048, 256]; // unknown clients can have the shares of all levels looked up
 
 /** Controls, line separators and lone surrogates, which must never reach a daemon (daemon-protocol.md 1.10). */
 // deno-lint-ignore no-control-regex
@@ -37,6 +37,7 @@ export function absolutePath(text: string): string {
     if (part !== "..") parts.push(part);
     else if (parts.pop() === undefined) throw invalidPath("it leads beyond the root directory");
   }
+  if (parts.length > MAX_LEVELS) throw invalidPath(`more than ${MAX_LEVELS} levels deep`);
   const directory = /\/\.{0,2}$/.test(text) && parts.length > 0;
   return `/${parts.join("/")}${directory ? "/" : ""}`;
 }

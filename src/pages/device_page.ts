@@ -75,7 +75,7 @@ async function requestOf(call: Call, code: string, { logins, throttle }: DeviceP
   if (call.caller.kind === "anonymous") return undefined;
   const { identity } = call.caller;
   return await throttleLogin(
-    throttle.admitKey(call.clientAddress, call.signal),
+    throttle.admitKey("user codes", call.clientAddress, call.signal),
     () => logins.find(code, identity),
     (found) => found === undefined ? "refused" : "undecided",
   );

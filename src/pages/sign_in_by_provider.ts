@@ -41,7 +41,7 @@ export async function providerCallback(call: Call, parts: SignInParts): Promise<
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
-  const outcome = await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
+  const outcome = await throttleLogin(parts.admit("sign-ins", call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, requesterFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;

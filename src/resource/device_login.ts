@@ -11,14 +11,14 @@ import { addressGroup } from "../model/address.ts";
 import { HttpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { printable } from "../model/text.ts";
-import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
 import { shellWord } from "./command_lines.ts";
 import { DEVICE_PATHS } from "./device_paths.ts";
 import { type Form, readForm } from "./form.ts";
 import script from "./login.sh" with { type: "text" };
 import { jsonResponse, textResponse } from "./text_response.ts";
-import { issueToken } from "./token_list.ts";
+import { issueToken, PLAIN } from "./token_list.ts";
 
 export interface DeviceParts {
   readonly logins: DeviceLogins;
@@ -69,11 +69,7 @@ export async function pollDeviceLogin(call: Call, parts: DeviceParts): Promise<H
   if (form.get("grant_type") !== GRANT) {
     return oauthError(call, "unsupported_grant_type", `grant_type: expected ${GRANT}`);
   }
-  const polled = await throttleLogin(
-    parts.throttle.admitKey(call.clientAddress, call.signal),
-    () => parts.logins.poll(form.get("device_code") ?? "", form.get("client_id")),
-    ({ kind }) => kind === "unknown" ? "refused" : "undecided",
-  );
+  const polled = await parts.logins.poll(form.get("device_code") ?? "", form.get("client_id")); // not counted: 256 bits
   switch (polled.kind) {
     case "pending":
       return oauthError(call, "authorization_pending", "Not approved yet");
@@ -167,7 +163,6 @@ function tokenQuery(form: Form, client: string): URLSearchParams {
   return query;
 }
 
-const PLAIN = "text/plain; charset=utf-8";
 const NO_STORE = { headers: { "Cache-Control": "no-store" } };
 
 /** Reports whether the program reads no JSON, like the login script. */

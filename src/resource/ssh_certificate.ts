@@ -30,7 +30,7 @@ export async function showCertificate(
   { line, account }: { readonly line: string; readonly account: string | undefined },
   parts: CertificateParts,
 ): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
-  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
+  return await throttleLogin(parts.admit("certificates", call.clientAddress, call.signal), async () => {
     let reason = "";
     const queueKey = addressGroup(call.clientAddress);
     const owner = account === undefined
@@ -53,7 +53,7 @@ export async function showCertificate(
 /** Serves `DELETE /rest/auth/ssh-certificate`. @throws {ERR_CERTIFICATE_REFUSED | ERR_NOT_FOUND} */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
-  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
+  return await throttleLogin(parts.admit("certificates", call.clientAddress, call.signal), async () => {
     let wasThere = false;
     try {
       for (const store of parts.stores) {

@@ -75,6 +75,8 @@ export function tokenEntry(
 }
 
 const MAX_ID_LENGTH = 64;
+/** Media type of plain text. */
+export const PLAIN = "text/plain; charset=utf-8";
 
 function kept<Registry>(registry: Registry | undefined): Registry {
   if (registry === undefined) throw httpError("ERR_TOKENS_NOT_KEPT");
@@ -99,8 +101,6 @@ function hasRestrictedToken({ caller }: Call): boolean {
 function endsItselfOnly(): Error {
   return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "it can revoke only itself" });
 }
-
-const PLAIN = "text/plain; charset=utf-8";
 
 /** Serves `GET …/token`: issues a token for the caller (rest-api.md 1.11). */
 export async function issueToken(

@@ -45,16 +45,16 @@ export function passwordLimiter(
   return { counters: [own, ofAddress, counter("users", "user", user, { user }, address)], pair, known };
 }
 
-/** Returns the limiter for a token or key. @param shown.asked Whether a provider has to verify it. */
+/** Returns the limiter for a token, or what an address shows of a kind. @param shown.asked Whether a provider has to verify it. */
 export function tokenLimiter(
   memory: ThrottlingMemory,
   address: string,
-  { claimant, asked }: { readonly claimant: string | undefined; readonly asked: boolean },
+  { claimant, asked, kind }: { readonly claimant?: string; readonly asked: boolean; readonly kind?: string },
 ): Limiter {
   const { tokens: table } = memory.tables;
   const shared = { counted: "tokens", table, subject: { address }, queueKey: claimant ?? "" } as const;
   if (claimant === undefined) {
-    const counter = { ...shared, scope: "keys from address", key: `keys ${address}` };
+    const counter = { ...shared, scope: "keys from address", key: `${kind} ${address}` };
     return { counters: [counter], pair: undefined, known: false };
   }
   const pair = `tokens ${address}\0${claimant}`;

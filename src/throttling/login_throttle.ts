@@ -98,7 +98,7 @@ export class LoginThrottle {
 
   /** Admits a guess at a link's password. @throws As {@link admit}. */
   admitLink(link: string, clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
-    return this.#enterPassword(`link ${link}`, addressGroup(clientAddress), signal, "links ");
+    return this.#enterPassword(`link:${link}`, addressGroup(clientAddress), signal, "links ");
   }
 
   #enterPassword(typed: string, address: string, signal: AbortSignal | undefined, group?: string) {
@@ -107,10 +107,10 @@ export class LoginThrottle {
     return this.#enter(passwordLimiter(this.memory, typed, address, group), signal);
   }
 
-  /** Admits an attempt with a certificate for a key, like one with a key. @throws As {@link admit}. */
-  admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
+  /** Admits an attempt that names no user. Each kind counts separately. @throws As {@link admit}. */
+  admitKey(kind: string, clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
-    return this.#enter(tokenLimiter(this.memory, address, { claimant: undefined, asked: false }), signal);
+    return this.#enter(tokenLimiter(this.memory, address, { asked: false, kind }), signal);
   }
 
   /** Checks an address for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */

@@ -155,6 +155,39 @@ Deno.test("no route reveals or changes anything outside the directories of a nar
   assert.deepEqual(await present(), before);
 });
 
+Deno.test("no route tells the holder of a narrowed token what exists outside its directories", async () => {
+  const narrow = bearer(await token({ path: `${data}/d/` }));
+  const own = await sharing.share("d/ten.txt");
+  await Deno.mkdir(`${outside}directory`);
+  const to = (path: string) => ({ Destination: `/dav/HPC${path}`, Overwrite: "F" });
+  const asked = (name: string): Request[] => [
+    ...["READ", "MODIFY", "DROP"].map((access) => (
+      { method: "POST", path: "/rest/share/HPC", body: { path: outside + name, user: EVERYBODY, access } }
+    )),
+    { method: "PUT", path: `/rest/share/HPC/${own}`, body: { path: outside + name } },
+    { method: "GET", path: `/shares/HPC/browse?${new URLSearchParams({ path: outside + name })}` },
+    { method: "POST", path: "/rest/auth/HPC", body: { serverPath: outside + name } },
+    ...["PROPFIND", "GET", "PUT", "DELETE", "MKCOL", "LOCK", "COPY", "MOVE"].map((method) => (
+      { method, path: `/dav/HPC${outside}${name}`, headers: { Depth: "0", ...to(`${data}/d/new`) } }
+    )),
+    { method: "COPY", path: `/dav/HPC${data}/d/ten.txt`, headers: to(outside + name) },
+    { method: "MOVE", path: `/dav/HPC${data}/d/ten.txt`, headers: to(outside + name) },
+    { method: "GET", path: `/files/HPC${outside}${name}?view=actions` },
+  ];
+  const told = async (name: string) =>
+    await Promise.all(
+      asked(name).map(async (request) => {
+        const { status, text } = await send(request, { headers: { ...request.headers, ...narrow.headers } });
+        return `${request.method} ${request.path.replace(name, "")}: ${status} ${/"code":"\w+"/.exec(text)}`;
+      }),
+    );
+  const missing = await told("missing");
+  assert.deepEqual(await told(NAME), missing);
+  assert.deepEqual(await told("directory"), missing);
+  await Deno.remove(`${outside}directory`);
+  assert.equal((await system.ask(`/rest/share/HPC/${own}`, { as: ALICE, method: "DELETE" })).status, 200);
+});
+
 Deno.test("no route reveals or changes anything of a server that does not accept the login", async () => {
   const [before, wide] = [await present(), await token({})];
   const visitor = new Visitor(system);

@@ -84,7 +84,7 @@ Deno.test("deleteDue() gives up after the first try on a replaced directory that
   const { root, uploads } = site;
   const parts = { sessions: new Map([["HPC", site.sessions]]), uploads };
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
-  await files(site).move(`${root}/d2`, `${root}/d`, NEVER);
+  await files(site).move(`${root}/d2`, `${root}/d`, { signal: NEVER });
   const { store } = uploads.unfinished;
   assert.equal((await temporaryOf(site)).length, 1);
   await store.database.change(() =>
@@ -113,7 +113,7 @@ for (
     const { root } = site;
     const answer = `500 Error processing command 'RNTO': ${reply}`;
     site.daemon.sessionFaults.always = { kind: "reply", to: "RNTO", reply: answer };
-    await assert.rejects(files(site).move(`${root}/d/ten.txt`, `${root}/d2/x`, NEVER), { code });
+    await assert.rejects(files(site).move(`${root}/d/ten.txt`, `${root}/d2/x`, { signal: NEVER }), { code });
   });
 }
 
@@ -131,12 +131,16 @@ Deno.test("Files neither moves, copies nor deletes a directory of which limits h
   const { root } = site;
   const own = files(site, { excludes: `${root}/d/sub/*` });
   const refused = { code: "ERR_OUTSIDE_LIMITS" };
-  await assert.rejects(own.move(`${root}/d`, `${root}/other`, NEVER), refused);
+  await assert.rejects(own.move(`${root}/d`, `${root}/other`, { signal: NEVER }), refused);
   await assert.rejects(own.remove(`${root}/d`, NEVER), refused);
   await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
-  await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
-  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d/sub/x`, NEVER), { code: "ERR_NOT_FOUND" });
-  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
+  await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, { signal: NEVER }), {
+    code: "ERR_OUTSIDE_LIMITS",
+  });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d/sub/x`, { signal: NEVER }), {
+    code: "ERR_NOT_FOUND",
+  });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, { signal: NEVER }), refused); // what it would replace
 });
 
 Deno.test("Files.remove() deletes a tree even if others delete parts of it meanwhile", async () => {
@@ -170,7 +174,7 @@ Deno.test("Files.copy() replaces a tree with a copy of another, and keeps it if 
   assert.equal(await Deno.readTextFile(`${root}/d/ten.txt`), "0123456789");
   for (const to of [`${root}/d`, `${root}/d/sub/deep`, root]) {
     await assert.rejects(own.copy(`${root}/d`, to, copying), { code: "ERR_OVERLAP" });
-    await assert.rejects(own.move(`${root}/d`, to, NEVER), { code: "ERR_OVERLAP" });
+    await assert.rejects(own.move(`${root}/d`, to, { signal: NEVER }), { code: "ERR_OVERLAP" });
   }
 });
 
@@ -180,10 +184,12 @@ Deno.test("Files.move() restores a directory that it cannot replace, and deletes
   const own = files(site);
   const names = () => Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
   await Deno.symlink(`${root}/d`, `${root}/alias`);
-  await assert.rejects(own.move(`${root}/alias/sub`, `${root}/d`, NEVER), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(own.move(`${root}/alias/sub`, `${root}/d`, { signal: NEVER }), {
+    code: "ERR_NOT_FOUND",
+  });
   assert.equal(await Deno.readTextFile(`${root}/d/ten.txt`), "0123456789");
   assert.deepEqual(names(), ["alias", "d", "d2"]);
-  await own.move(`${root}/d2`, `${root}/d`, NEVER);
+  await own.move(`${root}/d2`, `${root}/d`, { signal: NEVER });
   assert.deepEqual(names(), ["alias", "d"]);
   assert.equal(await Deno.readTextFile(`${root}/d/canary`), "CANARY");
   assert.deepEqual(await site.uploads.unfinished.store.due(), []);

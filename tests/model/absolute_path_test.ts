@@ -19,6 +19,7 @@ const NORMAL: [string, string][] = [
   ["/a/b\\..\\c", "/a/b\\..\\c"],
   ["/a/ b ", "/a/ b "],
   ["//name/x", "/name/x"],
+  [`${"/x".repeat(256)}//.`, `${"/x".repeat(256)}/`],
 ];
 
 for (const [text, expected] of NORMAL) {
@@ -42,6 +43,7 @@ const REFUSED: [string, string][] = [
   ["/a\u2028b", "line separator"],
   ["/a\ud800", "half a character"],
   [`/${"x".repeat(2048)}`, "too long"],
+  ["/x".repeat(257), "too deep"],
 ];
 
 for (const [text, what] of REFUSED) {

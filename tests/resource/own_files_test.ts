@@ -118,7 +118,7 @@ Deno.test("ownFiles() respects directories and activity of a narrowed token", as
   await assert.rejects(own.open(`${root}/d2/canary`, NEVER), { code: "ERR_TOKEN_RESTRICTIONS" });
   await assert.rejects(own.open("/", NEVER), { code: "ERR_TOKEN_RESTRICTIONS" });
   await assert.rejects(own.remove(`${root}/d/ten.txt`, NEVER), { code: "ERR_ACCESS_REFUSED" });
-  await assert.rejects(own.move(`${root}/d/ten.txt`, `${root}/d2/ten.txt`, NEVER), {
+  await assert.rejects(own.move(`${root}/d/ten.txt`, `${root}/d2/ten.txt`, { signal: NEVER }), {
     code: "ERR_TOKEN_RESTRICTIONS",
   });
 });
@@ -132,7 +132,9 @@ Deno.test("ownFiles() respects the capabilities of a token", async () => {
   await assert.rejects(own.makeDirectory(`${root}/d/new`, NEVER), { code: "ERR_ACCESS_REFUSED" });
   await own.makeDirectory(`${root}/d/sub/new`, NEVER);
   await assert.rejects(own.open(site.canary, NEVER), { code: "ERR_OUTSIDE_CAPABILITIES" });
-  await assert.rejects(own.move(`${root}/d/sub/new`, `${root}/new`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
+  await assert.rejects(own.move(`${root}/d/sub/new`, `${root}/new`, { signal: NEVER }), {
+    code: "ERR_OUTSIDE_LIMITS",
+  });
 });
 
 Deno.test("ownFiles() looks up the home directory if limits begin there, and fails without one", async () => {

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHash, randomUUID } from "node:crypto";
+import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createSigner, type SigningAlgorithm } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -329,10 +330,13 @@ Deno.test("a signature by a key that the provider does not know signs nobody in"
 const other = await runReloadedService({
   authority,
   properties: {
-    "container.security.rest.authentication.order": "ONE",
+    "container.security.rest.authentication.order": "ONE SSHKEY",
     ...authenticatorProperties("ONE", properties(one.issuer, "Institute")),
+    "persistence.directory": "{folder}/data",
+    ...authenticatorProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/authorities.txt" }),
     "container.security.throttling.maxFailures": "1",
   },
+  files: { "conf/authorities.txt": `${certificateLine("ca_ed25519")}\n` },
 });
 Deno.test.afterAll(() => other[Symbol.asyncDispose]());
 
@@ -350,6 +354,26 @@ Deno.test("a client that keeps sending its expired token prevents nobody at its 
   const { location } = await leave(browser, "ONE");
   assert.equal((await browser.get(one.signIn(location, "ann"))).status, 303);
 });
+
+const FORM = { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded" };
+const POLL = "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=used";
+const FAILING: readonly [what: string, method: string, path: string, body: string, headers?: typeof FORM][] =
+  [
+    ["polling with a used device code", "POST", "/oauth/token", POLL, FORM],
+    ["offering an expired certificate", "PUT", "/rest/auth/ssh-certificate", certificateLine("one_day")],
+  ];
+for (const [what, method, path, body, headers] of FAILING) {
+  Deno.test(`a program that keeps ${what} prevents nobody at its address from signing in`, async () => {
+    const busy = await other.reloadWith({});
+    for (let i = 0; i < 25; i++) {
+      const { status } = await new Visitor(busy).get(path, { method, body, headers });
+      assert(status >= 400 && status < 500 && status !== 404, `${status}`);
+    }
+    const browser = new Visitor(busy);
+    const { location } = await leave(browser, "ONE");
+    assert.equal((await browser.get(one.signIn(location, "ann"))).status, 303);
+  });
+}
 
 Deno.test("a sign-in belongs to its authenticator, even if another one accepts the provider's tokens first", async () => {
   for (const refreshing of [true, false]) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { passwordLogin } from "../../src/authentication/parse_credentials.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
@@ -219,6 +220,13 @@ Deno.test("LoginThrottle grants an address no further free failures for right li
   assert.throws(() => throttle.admitLink("s 2", HERE), { code: "ERR_TOO_MANY_FAILURES" });
 });
 
+Deno.test("LoginThrottle delays no guess at a link for failures of a user whose name looks like the link", async () => {
+  const { throttle, fail } = create();
+  for (let i = 0; i < 21; i++) fail(basic("link HPC 4fZq", "x", `198.51.100.${i}`));
+  (await throttle.admitLink("HPC 4fZq", HERE)).undecided();
+  assert.equal(passwordLogin("link:HPC 4fZq", "x").kind, "malformed", "no user has the name of a link");
+});
+
 Deno.test("LoginThrottle never delays a user whose tokens are known at an address for the failures of others there", () => {
   const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
   const ann = { sub: "ann", iss: "ann" };
@@ -414,7 +422,7 @@ Deno.test("LoginThrottle delays nobody else at an address for a client that keep
     }
     assert.equal(wait(credentials), 60_000);
   };
-  const key = async () => (await throttle.admitKey(HERE)).undecided();
+  const key = async (kind = "sign-ins") => (await throttle.admitKey(kind, HERE)).undecided();
   for (const dead of [bearer("dead"), sshLegacy("ann")]) endless(dead);
   assert.deepEqual([wait(bearer("new")), wait(sshLegacy("bob"))], [0, 0]);
   await key();
@@ -423,8 +431,9 @@ Deno.test("LoginThrottle delays nobody else at an address for a client that keep
   fail(bearer("one too many"));
   assert.equal(wait(bearer("new")), 1000);
   await key();
-  for (let i = 0; i < 101; i++) (await throttle.admitKey(HERE)).failed();
-  assert.throws(() => throttle.admitKey(HERE), /\(keys from address\)/);
+  for (let i = 0; i < 101; i++) (await throttle.admitKey("certificates", HERE)).failed();
+  assert.throws(() => throttle.admitKey("certificates", HERE), /\(keys from address\)/);
+  await key();
 });
 
 Deno.test("LoginThrottle reports too many failures of: tokens of user at address, and clears them after a valid one", () => {

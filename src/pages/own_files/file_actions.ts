@@ -1,7 +1,7 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
-import { type DatedEntry, find, makeDirectories } from "../../files/files.ts";
+import { type DatedEntry, makeDirectories } from "../../files/files.ts";
 import { absolutePath, nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { httpError, invalidRequest, isHttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -172,19 +172,11 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
     if (path === "/") throw httpError("ERR_OVERLAP");
     if (task === "move") {
       const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
-      if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
-      const stop = new AbortController();
-      const abort = (reason: unknown) => stop.abort(reason);
-      const release = await parts.uploads.locks.take(user.server, wanted, signal, abort);
-      try {
-        {
-          using session = await files.open(wanted, signal); // an account has few sessions
-          if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
-        }
-        await files.move(path, wanted, AbortSignal.any([signal, stop.signal]));
-      } finally {
-        release();
-      }
+      const check = async (existing?: DatedEntry) => {
+        if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
+        if (existing !== undefined) throw httpError("ERR_EXISTS");
+      };
+      await files.move(path, wanted, { ...parts.uploads.locks.later(user.server, wanted, signal), check });
       await parts.locks.forget(user, path);
       return to(parentOf(wanted));
     }
@@ -218,27 +210,23 @@ export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpRespon
     const { formToken } = ownBrowser(call);
     const { headers, body } = call.request;
     const { files, target: { path }, user } = await davPlace(call, parts);
-    const stop = new AbortController();
-    const signal = AbortSignal.any([call.signal, stop.signal]);
     const names = async function* () {
       for await (const file of formFiles(headers, body)) {
         checkShownToken(file.fields.get(FORM_TOKEN), formToken);
         const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
         if (!isBelow(wanted, path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
-        if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
+        const check = async (existing?: DatedEntry) => {
+          if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
+          if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
+        };
+        await check();
+        const { signal, lock } = parts.uploads.locks.later(user.server, wanted, call.signal);
         {
           using session = await files.open(wanted, signal);
           if (!files.reaches(wanted)) throw nothingThere("outside of what the caller may reach");
           await makeDirectories(session, parentOf(wanted));
         }
-        await files.write(wanted, file.body, {
-          signal,
-          check: (existing) => {
-            if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
-          },
-          lock: (signal) =>
-            parts.uploads.locks.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
-        });
+        await files.write(wanted, file.body, { signal, lock, check });
         yield file.name;
       }
     };

@@ -35,10 +35,9 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   let [asked, begun] = [false, false];
   let bytes = 0;
   try {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([use.signal, stop.signal]);
+    const { signal, lock } = parts.uploads.locks.later(server.name, path, use.signal);
     session = await openShareSession(call, opened, { path, permission: "WRITE" }, signal);
-    endTurn = await parts.uploads.locks.take(server.name, path, signal, (reason) => stop.abort(reason));
+    endTurn = await lock(signal);
     const existing = await fileToWrite(session, path, headers, parts.clock());
     asked = true;
     await session.upload(path, call.request.body, {

@@ -206,11 +206,10 @@ async function put(dav: DavCall): Promise<HttpResponse> {
   const length = contentLength(headers);
   const announced = announcedDigest(headers);
   let total = 0;
-  const stop = new AbortController();
   try {
     const replaced = await files.write(path, request.body, {
       length,
-      signal: AbortSignal.any([signal, stop.signal]),
+      ...parts.uploads.locks.later(user.server, path, signal),
       check: async (existing) => {
         const parent = existing === undefined ? [{ path: withoutSlash(parentOf(path)) }] : [];
         const locked = await requireUnlocked(dav, [{ path }, ...parent]);
@@ -218,9 +217,6 @@ async function put(dav: DavCall): Promise<HttpResponse> {
         if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),
-      lock: ["If", ...CONDITIONS].some((name) => headers.has(name))
-        ? (signal) => parts.uploads.locks.take(user.server, path, signal, (reason) => stop.abort(reason))
-        : undefined,
       progress: (bytes) => total = bytes,
     });
     return emptyResponse({ status: replaced ? 204 : 201 });
@@ -248,20 +244,21 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   if (overwrite !== "T" && overwrite !== "F") throw invalidRequest("Overwrite: expected T or F");
   const { path: to } = await davTarget(call, user.server, destinationOf(call), files.home);
   await requireVersion(dav);
-  const existed = await entryAt(dav, to) !== undefined;
-  if (existed && overwrite === "F") throw httpError("ERR_PRECONDITION_FAILED");
-  await requireUnlocked(dav, [
-    ...(isMove ? [{ path: from, below: true }, { path: withoutSlash(parentOf(from)) }] : []),
-    { path: to, below: true },
-    ...(existed ? [] : [{ path: withoutSlash(parentOf(to)) }]),
-  ]);
-  if (isMove) {
-    await files.move(from, to, call.signal);
-    await parts.locks.forget(user, from);
-  } else {
-    await files.copy(from, to, { shallow, signal: call.signal });
-  }
-  return emptyResponse({ status: existed ? 204 : 201 });
+  const before = await entryAt(dav, to);
+  const check = async (now: DatedEntry | undefined) => {
+    if (now !== undefined && overwrite === "F") throw httpError("ERR_PRECONDITION_FAILED");
+    await requireUnlocked(dav, [
+      ...(isMove ? [{ path: from, below: true }, { path: withoutSlash(parentOf(from)) }] : []),
+      { path: to, below: true },
+      ...(before ? [] : [{ path: withoutSlash(parentOf(to)) }]),
+    ]);
+  };
+  await check(before);
+  const replacing = { ...parts.uploads.locks.later(user.server, to, call.signal), check };
+  if (isMove) await files.move(from, to, replacing);
+  else await files.copy(from, to, { shallow, ...replacing });
+  if (isMove) await parts.locks.forget(user, from);
+  return emptyResponse({ status: before ? 204 : 201 });
 }
 
 /** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_FOUND} */

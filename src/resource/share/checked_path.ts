@@ -10,8 +10,10 @@ import { notPermitted, refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { userReference } from "../../authentication/account_status.ts";
 import { HttpError } from "../../model/http_error.ts";
+import { checkTokenUse } from "../token_limits.ts";
 
 type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excludes">;
+const noAccess = () => notPermitted("You have no access to this path");
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ServerAttributes {
@@ -30,14 +32,17 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
 /** Returns a normalised path in the owner's reach, as the daemon finds it; a directory ends in a slash (D9, rest-api.md 2.3). */
 export async function checkedPath(
   text: string,
-  { account, access, server, signal }: {
+  { call, account, access, server }: {
+    readonly call: Pick<Call, "caller" | "signal">;
     readonly account: ShareAccount;
     readonly access: AccessLevel;
     readonly server: SharedServer;
-    readonly signal: AbortSignal;
   },
 ): Promise<string> {
-  const wanted = await fullPath(text, () => account.uid, server, signal);
+  const wanted = await fullPath(text, () => account.uid, server, call.signal);
+  const directory = wanted.endsWith("/") ? wanted : `${wanted}/`;
+  checkTokenUse(call, directory, "READ"); // first: the daemon's answer would reveal what is there
+  if (![wanted, directory].some((path) => withinLimits(account, path))) throw noAccess();
   using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.groups,
@@ -46,13 +51,13 @@ export async function checkedPath(
     rateLimit: 0,
     instance: server.instance,
     limits: [],
-  }, signal);
+  }, call.signal);
   const entry = await session.entry(wanted);
   if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
   const asDirectory = access === "DROP" || wanted.endsWith("/");
   if (entry.kind === "file" && asDirectory) throw invalidPath("it is not a directory");
-  const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
-  if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
+  const path = entry.kind === "directory" ? directory : wanted;
+  if (!withinLimits(account, path)) throw noAccess();
   if (!isReadable(entry)) throw notPermitted("You have no read access to this path");
   if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
     throw notPermitted("You have no write access to this path");

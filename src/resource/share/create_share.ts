@@ -40,7 +40,7 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
   checkWritePolicy(access, parts);
   const account = shareAccount(call, server.name, fields.group);
   const sources = tokenSources(call, fields.sources);
-  const path = await checkedPath(fields.path, { account, access, server, signal: call.signal });
+  const path = await checkedPath(fields.path, { call, account, access, server });
   await checkGroup(call, groupOf(target), { account, server });
   checkTokenShare(call, { path, access, sources });
   for (const share of await replaced(call, server, { paths: [path], target }, parts)) {

@@ -41,6 +41,15 @@ export class PathLocks {
     }
   }
 
+  /** Returns {@link take} of a path for later, and a signal that also ends when the lock is lost. */
+  later(server: string, path: string, end: AbortSignal) {
+    const stop = new AbortController();
+    return {
+      signal: AbortSignal.any([end, stop.signal]),
+      lock: (signal: AbortSignal) => this.take(server, path, signal, (reason) => stop.abort(reason)),
+    };
+  }
+
   /** As {@link take}, but only within this process. */
   async takeHere(server: string, path: string, signal: AbortSignal): Promise<() => void> {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();

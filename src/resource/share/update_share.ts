@@ -83,6 +83,6 @@ async function newPath(
   parts: SharingParts,
 ): Promise<Pick<ShareChange, "path" | "made">> {
   const account = { ...own, groups: share.gid };
-  const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
+  const path = await checkedPath(wanted, { call, account, access: share.access, server });
   return { path, made: await creationRights(call, { path, account, server }, parts) };
 }

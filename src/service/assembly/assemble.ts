@@ -253,7 +253,7 @@ function partsOfAuthenticators(
     ),
   );
   const parts = {
-    admit: (address: string, signal: AbortSignal) => throttle.admitKey(address, signal),
+    admit: throttle.admitKey.bind(throttle),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
   const ways = { password, certificate, providers };

@@ -55,6 +55,19 @@ Deno.test("sharedUftpSession() confines the session to one file", async () => {
   assert.equal(values.get("access-permissions"), "WRITE");
 });
 
+Deno.test("sharedUftpSession() looks up no shares for a path with a thousand directories", async () => {
+  await using site = await SharingSite.open();
+  const { store } = site.parts;
+  let asked = 0;
+  store.withPaths = () => {
+    asked++;
+    return Promise.resolve([]);
+  };
+  const body = { serverPath: "/a".repeat(1000) };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 400);
+  assert.equal(asked, 0);
+});
+
 Deno.test("sharedUftpSession() accepts the folder of a shared file, at the address that the share shows", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt");

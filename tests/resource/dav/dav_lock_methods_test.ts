@@ -162,6 +162,73 @@ Deno.test("WebDAV locks bind every writer of a file, except their owner with the
   assert.equal(await write(carol), "204");
 });
 
+/** Requests whose target changes while the new content is on its way. */
+const LATE: readonly {
+  readonly request: string;
+  readonly method: "PUT" | "COPY" | "MOVE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly meanwhile: "locked" | "created";
+  readonly told: string;
+}[] = [
+  { request: "a PUT", method: "PUT", path: "d/ten.txt", meanwhile: "locked", told: "423 ERR_LOCKED" },
+  { request: "a PUT", method: "PUT", path: "d/new", meanwhile: "locked", told: "423 ERR_LOCKED" },
+  { request: "a COPY", method: "COPY", path: "d/ten.txt", meanwhile: "locked", told: "423 ERR_LOCKED" },
+  { request: "a COPY", method: "COPY", path: "d/new", meanwhile: "locked", told: "423 ERR_LOCKED" },
+  {
+    request: "a COPY with Overwrite: F",
+    method: "COPY",
+    path: "d/new",
+    headers: { Overwrite: "F" },
+    meanwhile: "created",
+    told: "412 ERR_PRECONDITION_FAILED",
+  },
+];
+for (const { request, method, path, headers, meanwhile, told } of LATE) {
+  Deno.test(`${request} to ${path} replaces nothing that is ${meanwhile} during the transfer`, async () => {
+    await using dav = await DavSite.open();
+    await Deno.writeTextFile(`${dav.root}/d2/source`, "0123456789");
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: free, resolve: end } = Promise.withResolvers<void>();
+    const { uploads } = dav.parts;
+    const { unfinished: { store } } = uploads;
+    const start = store.begin.bind(store);
+    store.begin = async (upload, holder) => {
+      if (upload.name.includes("/.part-")) begin();
+      await free;
+      await start(upload, holder);
+    };
+    const asked = method === "PUT" ? dav.told("PUT", path, { body: "late" }) : dav.told(method, "d2/source", {
+      headers: { Destination: `/dav/HPC${dav.root}/${path}`, ...headers },
+    });
+    await inTime(begun, "the transfer");
+    store.begin = start;
+    const carol = { as: "carol", uid: "carol" };
+    if (meanwhile === "created") {
+      assert.equal(await dav.told("PUT", path, { body: "theirs", ...carol }), "201");
+    } else assert.match(await locked(dav, path, carol), /^<opaquelocktoken:/);
+    end();
+    assert.equal(await asked, told);
+    const left = meanwhile === "created" ? "theirs" : path === "d/new" ? "" : "0123456789";
+    assert.equal(await Deno.readTextFile(`${dav.root}/${path}`), left);
+    assert.deepEqual(dav.names("d").filter((name) => name.startsWith(".part-")), []);
+  });
+}
+
+Deno.test("a MOVE with Overwrite: F replaces no file that appears at the last moment", async () => {
+  await using dav = await DavSite.open();
+  const { locks } = dav.parts.uploads;
+  const take = locks.take.bind(locks);
+  locks.take = async (...args) => {
+    await Deno.writeTextFile(`${dav.root}/d/new`, "theirs");
+    return await take(...args);
+  };
+  const headers = { Destination: `/dav/HPC${dav.root}/d/new`, Overwrite: "F" };
+  assert.equal(await dav.told("MOVE", "d2/canary", { headers }), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "theirs");
+  assert.deepEqual(dav.names("d2"), ["canary"]);
+});
+
 Deno.test("WebDAV locks of a directory bind its account with all below, and no other account", async () => {
   await using dav = await DavSite.open();
   const token = await locked(dav, "d");

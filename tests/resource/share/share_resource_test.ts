@@ -269,6 +269,11 @@ Deno.test("createShare() respects the owner's includes and excludes", async () =
   assert.equal(await ask("d/sub/x.dat"), 403);
   assert.equal(await ask("d/sub"), 403);
   assert.equal(await ask("d2/canary"), 403);
+  // Neither tells what exists outside of the limits.
+  for (const name of ["d/sub/missing", "d/sub/x.dat/", "d2/missing", "missing"]) {
+    assert.equal(await ask(name), 403, name);
+  }
+  assert.equal(await ask("d/missing"), 404);
 });
 
 Deno.test("createShare() resolves a relative path in the home directory", async () => {
