@@ -25,6 +25,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   checkTokenServer(call, name);
   const clientAddresses = await addresses(request.client, call, names);
   checkTokenAddresses(call, clientAddresses);
+  clientAddresses.forEach(call.admit);
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
   const account = attributesOnServer(call.user, name, { requestedGroup: request.group, log: call.log });
   const { uid, gid, groups } = account;
