@@ -53,6 +53,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...session,
   }, { instance, signal: call.signal });
+  [call.clientAddress, ...clientAddresses].forEach(call.admit); // the daemon may have taken long
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }
