@@ -25,6 +25,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   checkTokenServer(call, name);
   const clientAddresses = await addresses(request.client, call, names);
   checkTokenAddresses(call, clientAddresses);
+  clientAddresses.forEach(call.admit);
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
   const account = attributesOnServer(call.user, name, { requestedGroup: request.group, log: call.log });
   const { uid, gid, groups } = account;
@@ -52,6 +53,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...session,
   }, { instance, signal: call.signal });
+  [call.clientAddress, ...clientAddresses].forEach(call.admit); // the daemon may have taken long
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }

@@ -24,6 +24,7 @@ import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/rout
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
 import type { Call, PartialCall } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
+import { accountsOf } from "../attributes/server_attributes.ts";
 
 /** Service as a function, independent of the listener. */
 export interface Service
@@ -125,7 +126,7 @@ class Requests {
   }
 
   async #route(request: HttpRequest, handling: Handling): Promise<HttpResponse> {
-    const { config, externalUrl, servers } = this.parts;
+    const { config, externalUrl, servers, throttle } = this.parts;
     const { log, signal, accepted } = handling;
     const { method, headers, client: { certificate, unusableCertificate, untrustedCertificate } } = request;
     const path = withoutSite(request.path, config.site.name);
@@ -139,8 +140,7 @@ class Requests {
     if (!isHealth(path)) this.parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : pathToRoot(path);
-    const { query, menu, requestId } = handling.asked;
-    handling.asked = { request, query, base, root, menu, requestId };
+    const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
@@ -153,20 +153,14 @@ class Requests {
 
     const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
-    const { caller, userName, user, linkPassword, signIn } = await identify(given, route, this.parts);
+    const identified = await identify(given, route, this.parts);
+    const { caller, user } = identified;
     const call: Call = {
-      request,
-      query,
-      base,
-      root,
-      menu,
-      requestId,
-      caller,
-      userName,
-      user,
-      linkPassword,
-      signIn,
+      ...asked,
+      ...identified,
       recognise: this.#recogniser(facts, given),
+      admit: (address) =>
+        caller.kind === "authenticated" && throttle.admitCaller(caller.identity, address, accountsOf(user)),
       params,
       server,
       preferences: headers.get(PREFERENCES_HEADER) ?? undefined,
@@ -176,7 +170,7 @@ class Requests {
       signal,
     };
     handling.asked = call;
-    checkQuery(query, route.query);
+    checkQuery(call.query, route.query);
     const { answer, page } = route;
     const wantsPage = page !== undefined && accepted.prefersHtml;
     const response = await (wantsPage ? page : answer)(call);

@@ -83,6 +83,7 @@ export function call(segment?: string, servers: ReadonlyMap<string, ServerFacts>
     base: "https://h",
     root: "../",
     menu: new Set(),
+    admit: () => {},
     recognise: () => Promise.reject(new Error("nobody shows other credentials")),
     audit: () => {},
     requestId: "1",

@@ -269,6 +269,7 @@ export class SharingSite implements AsyncDisposable {
       base: BASE,
       root: "../../",
       menu: new Set(),
+      admit: () => {},
       recognise: () => Promise.reject(new Error("nobody shows other credentials")),
       requestId: "r1",
       log: this.log,

@@ -151,6 +151,8 @@ Deno.test("administrators cannot ban invalid names, invalid addresses or themsel
     { user: "alice", for: "soon" },
     { user: "alice" },
     { user: BOSS[0], for: "1h" },
+    { user: "BOSS", for: "1h" },
+    { user: "bob", for: "1h" }, // the account that the map gives to the administrator
     { user: "CN=boss, O=Demo, C=EU", for: "1h" },
     { address: "127.0.0.1", for: "1h" },
     { user: BOSS[0], address: "::ffff:127.0.0.1", for: "1h" },

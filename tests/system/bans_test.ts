@@ -198,6 +198,22 @@ Deno.test("a ban of a user at an address applies only to the user at that addres
   await ban("remove", "--user", "alice");
 });
 
+Deno.test("no session is opened for a banned address, whatever the address of the request", async () => {
+  const session = async (as: readonly [string, string], client: string) => {
+    const before = system.daemon().sessionRequests.length;
+    const { status } = await system.ask("/rest/auth/HPC", { as, body: { serverPath: "", client } });
+    return status === 429 ? "refused" : system.daemon().sessionRequests.length - before;
+  };
+  const both = "127.0.0.1,2001:db8::1:7";
+  for (const [user, ofPat] of [[[], "refused"], [["--user", "alice"], 1]] as const) {
+    await ban("add", "--address", "2001:db8::", ...user);
+    assert.deepEqual([await session(ALICE, both), await session(PAT, both)], ["refused", ofPat]);
+    assert.equal(await session(ALICE, "127.0.0.1"), 1);
+    await ban("remove", "--address", "2001:db8::");
+    assert.equal(await session(ALICE, both), 1);
+  }
+});
+
 Deno.test("whoami-test decides like the running service about banned and throttled users", async () => {
   const whoami = async (...args: readonly string[]) => {
     const io = recordedIo();

@@ -14,7 +14,7 @@ import { parseName } from "../share/share_fields.ts";
 import { refusal, sharedServer } from "../share/shared_server.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { checkTokenUse, tokenPermission } from "../token_limits.ts";
-import { checkOwner, checkUser } from "./opened_share.ts";
+import { checkOwner, checkUser, granted } from "./opened_share.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { shareSession } from "./share_session.ts";
 import { useShare } from "./use_of_share.ts";
@@ -48,16 +48,14 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       ...shareSession(call, server, share),
       clientAddresses: [call.clientAddress],
       ...scope,
-      permission: tokenPermission(
-        call,
-        grants(share.access, "WRITE") && parts.allowWriteAccess ? "WRITE" : "READ",
-      ),
+      permission: tokenPermission(call, grants(granted(share, parts), "WRITE") ? "WRITE" : "READ"),
       // A persistent secret would allow many uses.
       persistent: request.persistent && share.usesLeft === undefined,
       streams: request.streamCount,
       compress: request.compress,
       encryption: request.encryption,
-    }, { instance: server.instance, signal: call.signal });
+    }, { instance: server.instance, signal: use.signal });
+    use.unwatch(); // the session goes on without this service
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
   } catch (error) {

@@ -37,7 +37,7 @@ export async function useShare(
   share: Share,
   { kind, path, continues, also, options, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running, clock }: SharingParts,
-): Promise<UseOfShare> {
+): Promise<UseOfShare & { unwatch(): void }> {
   const facts = factsOf(call, share, kind, path);
   const { address } = facts;
   const who = shownName(call, share.server);
@@ -50,7 +50,7 @@ export async function useShare(
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
-  const watches = kind === "UFTP" ? [] : [
+  const watches = [
     watch(call, (reason) => {
       call.log.warn("share use ended by a ban", facts);
       ended.abort(reason);
@@ -72,6 +72,7 @@ export async function useShare(
   };
   return {
     signal: AbortSignal.any([call.signal, ended.signal]),
+    unwatch,
     release,
     finish: async (result, also) => {
       unwatch();

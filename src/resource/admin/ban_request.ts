@@ -1,13 +1,14 @@
+import { accountsOf } from "../../attributes/server_attributes.ts";
 import { attempt } from "../../model/attempt.ts";
-import { addressGroup } from "../../model/address.ts";
-import { canonicalDn } from "../../model/distinguished_name.ts";
 import { parseDuration } from "../../model/clock.ts";
-import type { BanSubject } from "../../throttling/ban.ts";
+import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
+import { attemptSubject } from "../../throttling/login_throttle.ts";
+import { normalised } from "../../throttling/memory.ts";
+import { applies } from "../../throttling/operator_bans.ts";
 import type { Call } from "../call.ts";
 import type { Form } from "../form.ts";
 import { invalidRequest } from "../../model/http_error.ts";
 import type { AdminApi } from "./admin_api.ts";
-import { InvalidAdminRequest, subjectOf } from "./admin_request.ts";
 
 /** Longest ban on the page, in seconds; commands allow longer ones. */
 const LONGEST = 366 * 86_400;
@@ -20,36 +21,29 @@ export async function changeBansByForm(
 ): Promise<void> {
   const lifts = form.get("do") === "lift";
   const subject = subjectIn(form);
-  const seconds = parseDuration(form.get("for") ?? "");
   call.audit({ task: lifts ? "Lift" : "Ban", ...subject, done: false });
-  if (lifts) return audit(call, await admin.lift(subject));
-  if (seconds === undefined || seconds > LONGEST) {
-    throw invalidRequest("Expected a time of at most 366 days, such as 30m, 12h or 7d");
-  }
-  if (await isOneself(call, subject, admin)) throw invalidRequest("You cannot ban yourself");
-  audit(call, await admin.ban(subject, seconds));
-}
-
-function audit(call: Call, { change }: Awaited<ReturnType<AdminApi["ban"]>>): void {
+  const seconds = lifts ? 0 : parseDuration(form.get("for") ?? "") ?? Infinity;
+  if (seconds > LONGEST) throw invalidRequest("Expected a time of at most 366 days, such as 30m, 12h or 7d");
+  if (!lifts && await isOneself(call, subject, admin)) throw invalidRequest("You cannot ban yourself");
+  const { change } = await (lifts ? admin.lift(subject) : admin.ban(subject, seconds));
   if (change !== undefined) call.audit({ ...change.facts, done: true });
 }
 
 function subjectIn(form: Form): BanSubject {
   const given = (name: string) => form.get(name)?.trim() || undefined;
-  const subject = () => subjectOf({ user: given("user"), address: given("address") });
-  return attempt(subject, InvalidAdminRequest, ({ message }) => {
-    throw invalidRequest(message);
+  const subject = () => parseBanSubject({ user: given("user"), address: given("address") });
+  return attempt(subject, InvalidBanSubject, ({ message }) => {
+    throw invalidRequest(`No ban: ${message}`);
   });
 }
 
+/** Reports whether a ban would apply to the administrator who requests it. */
 async function isOneself(
-  { caller, clientAddress, userName }: Call,
-  { user, address }: BanSubject,
+  { caller, clientAddress: from, user }: Call,
+  subject: BanSubject,
   admin: Pick<AdminApi, "namesOf">,
 ): Promise<boolean> {
-  if (address !== undefined && addressGroup(address) !== addressGroup(clientAddress)) return false;
-  if (user === undefined) return true;
-  const names = await admin.namesOf(user);
-  return user === userName ||
-    (caller.kind === "authenticated" && names.includes(canonicalDn(caller.identity.dn)));
+  const names = subject.user === undefined ? undefined : await admin.namesOf(subject.user);
+  return caller.kind === "authenticated" &&
+    applies({ ...normalised(subject), names }, attemptSubject(caller.identity, from, accountsOf(user)));
 }

@@ -137,6 +137,7 @@ export const SQL = {
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
      owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END,
+     mapped_account = CASE WHEN gid IS NOT DISTINCT FROM :gid THEN mapped_account ELSE 0 END,
      target_name = CASE WHEN target = :target THEN target_name END,
      mail = CASE WHEN owner = :owner THEN mail END
      WHERE ${ALL_SERVERS} AND (expires = 0 OR expires >= :now) RETURNING *`,

@@ -2,19 +2,22 @@
 import assert from "node:assert/strict";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { changeBansByForm } from "../../../src/resource/admin/ban_request.ts";
-import { call } from "../sample_call.ts";
+import { call, USER } from "../sample_call.ts";
 
 const OWN_ADDRESS = "192.0.2.1";
 
-/** Sends a form of Ann, who signed in as `ann` or without a user name. @returns The changes, or the error. */
-async function done(fields: Readonly<Record<string, string>>, userName: string | undefined = "ann") {
+/** Sends a form of Ann, who signed in as `ann`, with the account `ann1` on one server. @returns The changes, or the error. */
+async function done(fields: Readonly<Record<string, string>>) {
   const told: string[] = [];
   const audited: object[] = [];
   const asked = {
     ...call(),
     clientAddress: OWN_ADDRESS,
-    userName,
-    caller: { kind: "authenticated", identity: { dn: "CN=Ann, O=Example", method: "", via: "" } },
+    user: { ...USER, uid: "staff", extra: new Map([["uftpd.HPC.xlogin", ["ann1"]]]) },
+    caller: {
+      kind: "authenticated",
+      identity: { dn: "CN=Ann, O=Example", method: "", via: "", login: "ann" },
+    },
     audit: (facts: object) => void audited.push(facts),
   } as const;
   const admin = {
@@ -50,6 +53,9 @@ const FORMS: readonly (readonly [fields: Record<string, string>, expected: strin
   [{ do: "lift", user: "ann", for: "30m" }, "lift ann undefined"],
   [{ user: "ann", for: "30m" }, ONESELF],
   [{ user: "annie", for: "30m" }, ONESELF],
+  [{ user: "ANN", for: "30m" }, ONESELF],
+  [{ user: "staff", for: "30m" }, ONESELF],
+  [{ user: "ann1", for: "30m" }, ONESELF],
   [{ address: OWN_ADDRESS, for: "30m" }, ONESELF],
   [{ user: "ann", address: OWN_ADDRESS, for: "30m" }, ONESELF],
   [{ user: "ann", address: "192.0.2.77", for: "30m" }, "ban ann 192.0.2.77 1800"],

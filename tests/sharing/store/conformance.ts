@@ -784,6 +784,16 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.ok(moved);
     const retargeted = await store.amend("A", id, { ...moved, target: "cn=eve" });
     assertAlike(retargeted?.made, moved.made);
+    // The sources gave the former group, and need not give the one that an operator chooses.
+    const grouped = await store.put("A", {
+      ...DRAFT,
+      target: "group:x",
+      made: { ...MADE, mappedGroup: true },
+    });
+    for (const [gid, mappedGroup] of [[grouped.gid, true], ["proj", false]] as const) {
+      const made = (await store.amend("A", grouped.id, { ...grouped, gid }))?.made;
+      assertAlike(made, { ...MADE, mappedGroup });
+    }
     for (const change of [{ owner: "cn=bob" }, { uid: "bob" }, { path: "/data/f" }]) {
       const one = await store.put("A", { ...DRAFT, target: JSON.stringify(change), made: MADE });
       assert.equal((await store.amend("A", one.id, { ...one, ...change }))?.made, undefined);

@@ -89,6 +89,32 @@ Deno.test("a ban aborts the transfers of banned users in a core that a reload re
   await sharing.sessionsClosed();
 });
 
+Deno.test("nobody gets a session after a ban, or after the end of the share, however long the daemon takes", async () => {
+  const ids = [await sharing.share("d/"), await sharing.share("d/sub/")];
+  const body = { serverPath: `${sharing.data}/d/` };
+  sharing.system.daemon().delay = 1200; // for one session after the other
+  try {
+    const asked = [
+      sharing.system.ask("/rest/auth/HPC", { as: ALICE, body }),
+      sharing.system.ask(`/rest/access/HPC/${ids[0]}`, { as: BOB, body }),
+      sharing.system.ask(`/rest/access/HPC/${ids[1]}`, { body: { serverPath: `${sharing.data}/d/sub/` } }),
+    ];
+    await delay(300);
+    for (const user of ["alice", "bob"]) await ban("add", "--user", user);
+    const io = recordedIo();
+    assert.equal(
+      await runCommand(["share", "remove", ids[1] ?? "", "--config", sharing.system.main], io),
+      0,
+      io.err,
+    );
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    assert.deepEqual(statuses, [429, 429, 404]);
+  } finally {
+    sharing.system.daemon().delay = 0;
+    for (const user of ["alice", "bob"]) await ban("remove", "--user", user);
+  }
+});
+
 const EXCLUDED = { excludes: "*/secret/*" };
 const ALICES = MAP[ALICE_DN];
 

@@ -23,15 +23,18 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   const replacement = isDisplaced && target !== undefined ? { from: name, to: target } : undefined;
   const client = sessions.get(server);
   if (!upload.finished && client !== undefined) {
-    using session = await openFiles(client, {
-      user: uid,
-      group: gid,
-      // From the root, since a directory that is gone would end the session.
-      scope: { ...mediatedScope(replacement === undefined ? parentOf(part) : "/"), file: "/" },
-      permission: "FULL",
-      rateLimit: 0,
-      limits: [],
-    }, AbortSignal.timeout(MAX_WAIT_MS));
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
+    const open = (group?: string) =>
+      openFiles(client, {
+        user: uid,
+        group,
+        // From the root, since a directory that is gone would end the session.
+        scope: { ...mediatedScope(replacement === undefined ? parentOf(part) : "/"), file: "/" },
+        permission: "FULL",
+        rateLimit: 0,
+        limits: [],
+      }, signal);
+    using session = await open(gid).catch(() => open()); // the account may have left the group since
     if (replacement === undefined && await wasRenamed(session, upload)) {
       await store.finish(upload, false);
       return true;

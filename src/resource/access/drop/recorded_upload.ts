@@ -157,6 +157,11 @@ async function store(
 ): Promise<UploadedFile | { readonly received: number }> {
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
+  const former = held.upload;
+  if (former && (former.uid !== place.uid || !former.part.startsWith(place.path))) {
+    await deletePart(former, parts); // the share has another account or directory now, where it begins anew
+    held.upload = undefined;
+  }
   const known = held.upload;
   if (known?.finished) return { name: finalName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };

@@ -388,6 +388,20 @@ Deno.test("an interrupted upload is kept for a day and then deleted, which frees
   assert.equal((await at.put("g", { body: "x" }))[0], 201);
 });
 
+Deno.test("an interrupted upload is deleted even if its account has left the group since", async () => {
+  await using at = await drop({ maxFiles: 1, lifetime: 100 * 24 * 3600 });
+  const { users } = at.site.site.daemon;
+  const alice = users.get("alice");
+  assert.ok(alice);
+  assert.equal((await at.site.parts.store.get("HPC", at.id))?.gid, "users");
+  assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
+  users.set("alice", { ...alice, groups: ["hpc"] });
+  at.site.time.ahead = 25 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+  assert.deepEqual((await at.shared()).received, { files: 0, bytes: 0 });
+});
+
 Deno.test("uploads that cannot be deleted do not block the deletion of others", async () => {
   await using at = await drop({ maxFiles: 200, lifetime: 100 * 24 * 3600 });
   const { store } = at.site.parts.uploads.unfinished;

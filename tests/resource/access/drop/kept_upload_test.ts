@@ -95,6 +95,34 @@ Deno.test("an upload with a key also needs permission to write, and to write tha
   assert.deepEqual(writes.names(), ALL);
 });
 
+Deno.test("an upload begins anew in the directory or account that its share has got since, and names no other", async () => {
+  for (const isComplete of [false, true]) {
+    await using at = await writable();
+    const { store } = at.site.parts;
+    const share = await store.get("HPC", at.id);
+    assert.ok(share);
+    await Deno.mkdir(`${at.site.root}/e`);
+    const whole = async (path: string) => {
+      const asked = await at.put("new", "", { "Content-Range": "bytes */6" });
+      assert.deepEqual(asked, [202, "0"], `${path}: nothing of it is there`);
+      const body = { body: "abcdef", headers: { "Content-Length": "6", "Content-Range": "bytes 0-5/6" } };
+      const answer = await at.site.ask("anonymous", "PUT", `access/HPC/${at.id}/new?upload=${KEY}`, body);
+      await answer.body?.cancel();
+      assert.deepEqual([answer.status, answer.headers.get("Upload-Name")], [201, "new"], path);
+    };
+    const first = isComplete ? "abcdef" : "abc";
+    await at.put("new", first, { "Content-Range": `bytes 0-${first.length - 1}/6` });
+    await store.change("HPC", at.id, { path: `${at.site.root}/e/` });
+    await whole("e/");
+    assert.equal(await Deno.readTextFile(`${at.site.root}/e/new`), "abcdef");
+    assert.deepEqual(at.names(), [...isComplete ? ["new"] : [], ...ALL], "no part of it is left");
+    const carols = { uid: "carol", gid: undefined, path: `${at.site.root}/e/` };
+    await store.amend("HPC", at.id, { ...share, ...carols });
+    await Deno.remove(`${at.site.root}/e/new`);
+    await whole("e/ of carol");
+  }
+});
+
 Deno.test("the page of a directory offers uploads only to users who may write there", async () => {
   await using site = await SharingSite.open();
   const page = async (id: string, path = "/") => {
