@@ -113,10 +113,15 @@ function weakLogin(
     return { reason: "the user has not logged in by the required class (acr)", stepUp };
   }
   if (maxAuthAge === undefined) return undefined;
-  const age = now / 1000 - secondsOf(claim("auth_time"));
-  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE
+  return isFresh(secondsOf(claim("auth_time")), maxAuthAge, now)
     ? undefined
     : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
+}
+
+/** Reports whether a login is recent enough. @param authTime In seconds; 0 if unknown. */
+export function isFresh(authTime: number, maxAuthAge: number, now: number): boolean {
+  const age = now / 1000 - authTime;
+  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE;
 }
 
 /** Parses a time; 0 if malformed. */
