@@ -270,7 +270,7 @@ async function requireVersion(dav: DavCall): Promise<void> {
   if (!wantsDirectory && !CONDITIONS.some((name) => headers.has(name))) return;
   const entry = await entryAt(dav, path);
   if (wantsDirectory && entry?.kind === "file") throw nothingThere("a file, named as a directory");
-  const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
+  const validators = entry && davValidators(entry, parts.clock());
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 
