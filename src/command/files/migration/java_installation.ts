@@ -107,7 +107,8 @@ export async function readFilesBeside({ root, conf, properties }: JavaInstallati
     // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
-    for (const file of isPattern(named) ? (await matchingFiles(path)).files : [path]) paths.add(file);
+    const tell = (error: unknown) => failedAt(path, error);
+    for (const file of isPattern(named) ? (await matchingFiles(path, tell)).files : [path]) paths.add(file);
   }
   const files: ConfigurationFile[] = [];
   const left: string[] = [];
