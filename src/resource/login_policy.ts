@@ -1,6 +1,6 @@
 import type { LogicalServerConfig } from "../config/service_config.ts";
 import { userReference } from "../authentication/account_status.ts";
-import { isFresh } from "../authentication/oauth/token_requirements.ts";
+import { isFresh } from "../authentication/signed_token.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";

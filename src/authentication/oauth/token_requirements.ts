@@ -1,6 +1,7 @@
 import { attempt } from "../../model/attempt.ts";
 import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Claims, textsOf } from "../claims.ts";
+import { isFresh } from "../signed_token.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -17,8 +18,6 @@ export interface Unmet {
   readonly advice?: "audience" | "client" | "scope"; // for the client
   readonly stepUp?: StepUp; // present if another login would meet it
 }
-
-const CLOCK_TOLERANCE = 60; // seconds by which the provider's clock may be ahead
 
 /** Returns the first unmet requirement. @param claim Verified claims: the provider's, then the token's. */
 export function unmetRequirement(required: TokenRequirements, claim: Claims, now: number): Unmet | undefined {
@@ -116,12 +115,6 @@ function weakLogin(
   return isFresh(secondsOf(claim("auth_time")), maxAuthAge, now)
     ? undefined
     : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
-}
-
-/** Reports whether a login is recent enough. @param authTime In seconds; 0 if unknown. */
-export function isFresh(authTime: number, maxAuthAge: number, now: number): boolean {
-  const age = now / 1000 - authTime;
-  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE;
 }
 
 /** Parses a time; 0 if malformed. */
