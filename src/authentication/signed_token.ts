@@ -38,6 +38,12 @@ const MAX_TOKEN_LENGTH = 8192; // characters; real ones stay below 1,500
 /** Clock skew in seconds (credentials.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
+/** Reports whether a login is recent enough. @param authTime In seconds; 0 if unknown. */
+export function isFresh(authTime: number, maxAuthAge: number, now: number): boolean {
+  const age = now / 1000 - authTime;
+  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE;
+}
+
 /** Members of a JWK that make it a secret key (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */
 export const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 

@@ -1,5 +1,6 @@
 import type { LogicalServerConfig } from "../config/service_config.ts";
 import { userReference } from "../authentication/account_status.ts";
+import { isFresh } from "../authentication/signed_token.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
@@ -10,12 +11,9 @@ import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 /** Requirements for a caller's login; all must hold. A token is judged by the login that obtained it. */
 export type LoginRequirements = LogicalServerConfig["logins"];
 
-/** Seconds that a provider's clock may be ahead. */
-const CLOCK_TOLERANCE = 60;
-
 /** Compiles the requirements; undefined if there are none. */
 export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPolicy | undefined {
-  const { methods, requiredAcr, maxAuthAge, networks } = required;
+  const { methods, requiredAcr, maxAuthAge = Infinity, networks } = required;
   const rules: [isRequired: boolean, words: string, isMet: (login: Identity) => boolean][] = [
     [
       methods.length > 0,
@@ -28,9 +26,9 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
       ({ acr = "" }) => requiredAcr.includes(acr),
     ],
     [
-      maxAuthAge !== undefined,
+      maxAuthAge !== Infinity,
       `a login at most ${maxAuthAge} seconds old`,
-      ({ authTime }) => isFresh(authTime, { maxAuthAge, now: clock() / 1000 }),
+      ({ authTime = 0 }) => authTime === "now" || isFresh(authTime, maxAuthAge, clock()),
     ],
   ];
   const inNetworks = "a client address in the networks of this server";
@@ -61,14 +59,6 @@ export function checkLogin(
   if (needed === undefined) return;
   if (caller.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
   throw httpError("ERR_STRONGER_LOGIN_NEEDED", { needed });
-}
-
-function isFresh(
-  authTime: Identity["authTime"],
-  { maxAuthAge = Infinity, now }: { readonly maxAuthAge: number | undefined; readonly now: number },
-): boolean {
-  if (authTime === undefined || authTime === "now") return authTime === "now";
-  return now - authTime <= maxAuthAge && now - authTime >= -CLOCK_TOLERANCE;
 }
 
 function oneOf(names: readonly string[]): string {

@@ -88,9 +88,7 @@ function streamOf(
   const held: Unread = { bytes: bytes + start.length * 2, drop };
   unread.add(held);
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (own) => {
-      controller = own;
-    },
+    start: (own) => void (controller = own),
     async pull(own) {
       unread.touch(held);
       try {

@@ -3,33 +3,29 @@ import { attempt } from "../model/attempt.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 
+type Body = Pick<HttpRequest, "headers" | "body">;
+
 const MAX_BYTES = 64 * 1024;
 /** From the request for the body to its last byte. */
 const TIMEOUT_MS = 20_000;
 
 /** Reads the body as JSON; requests it only now, so callers check permissions first. @throws {ERR_INVALID_REQUEST} */
-export async function readJson(
-  request: Pick<HttpRequest, "headers" | "body">,
-  timeoutMs = TIMEOUT_MS,
-): Promise<unknown> {
-  const bytes = await readWhole(request, timeoutMs);
-  return attempt(() => JSON.parse(new TextDecoder().decode(bytes)), SyntaxError, () => {
+export async function readJson(request: Body, timeoutMs = TIMEOUT_MS): Promise<unknown> {
+  const content = await readText(request, timeoutMs);
+  return attempt(() => JSON.parse(content), SyntaxError, () => {
     throw invalidRequest("The request body must be a JSON object");
   });
 }
 
-/** Reads the body as text, as {@link readJson}. @throws {ERR_INVALID_REQUEST} If it is not UTF-8. */
-export async function readText(request: Pick<HttpRequest, "headers" | "body">): Promise<string> {
-  const bytes = await readWhole(request, TIMEOUT_MS);
+/** Reads the body as text; requests it only now. @throws {ERR_INVALID_REQUEST} If it is not UTF-8. */
+export async function readText(request: Body, timeoutMs = TIMEOUT_MS): Promise<string> {
+  const bytes = await readWhole(request, timeoutMs);
   return attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes), TypeError, () => {
     throw invalidRequest("The request body must be text in UTF-8");
   });
 }
 
-async function readWhole(
-  { headers, body }: Pick<HttpRequest, "headers" | "body">,
-  timeoutMs: number,
-): Promise<Uint8Array> {
+async function readWhole({ headers, body }: Body, timeoutMs: number): Promise<Uint8Array> {
   if (Number(headers.get("Content-Length") ?? 0) > MAX_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
   if (body === null) return new Uint8Array();
   if (body instanceof Uint8Array) {

@@ -24,8 +24,7 @@ export async function listTokens(call: Call, registry: TokenRegistry | undefined
 /** Returns the caller's active tokens; a restricted token sees only itself. */
 export async function listedTokens(call: Call, registry: TokenRegistry): Promise<readonly ListedToken[]> {
   const tokens = await registry.list(ownerOf(call));
-  const own = shownId(call);
-  return hasRestrictedToken(call) ? tokens.filter(({ id }) => id === own) : tokens;
+  return hasRestrictedToken(call) ? tokens.filter(({ id }) => id === shownId(call)) : tokens;
 }
 
 /** Serves `DELETE /rest/auth/tokens/<id>`. @throws {ERR_TOKEN_RESTRICTIONS | ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT} */

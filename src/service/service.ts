@@ -175,6 +175,7 @@ class Requests {
     const wantsPage = page !== undefined && accepted.prefersHtml;
     const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
+    if (method === "HEAD" && response.body instanceof ReadableStream) await response.body.cancel();
     return method === "HEAD" ? { ...response, body: null } : response;
   }
 

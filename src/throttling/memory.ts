@@ -150,10 +150,10 @@ export class ThrottlingMemory {
     };
   }
 
-  /** Forgets the failures of a user at an address, those of passwords and of tokens. @returns Whether there were any. */
-  forgetPair(pair: string): boolean {
+  /** Forgets earlier failures of a user at an address, of passwords and of tokens. @returns Whether there were any. */
+  forgetPair(pair: string, before = Infinity): boolean {
     const { pairs, tokens } = this.tables;
-    return [pairs.forget(pair), tokens.forget(pair)].includes(true);
+    return [pairs, tokens].map((table) => table.forgetBefore(pair, before)).includes(true);
   }
 
   /** Adopts a predecessor's state. Running waits continue even if the configuration shortens new ones. */

@@ -61,6 +61,8 @@ Deno.test("readJson() refuses text that is not JSON", async () => {
       code: "ERR_INVALID_REQUEST",
     });
   }
+  const latin1 = Uint8Array.from('{"path": "/M\xfcll"}', (character) => character.charCodeAt(0));
+  await assert.rejects(read(bodyOf([latin1]).body), { code: "ERR_INVALID_REQUEST" }, "not UTF-8");
   await assert.rejects(readJson({ headers: new HeaderList([]), body: null }), {
     code: "ERR_INVALID_REQUEST",
   });

@@ -205,10 +205,10 @@ export class CodeLogin implements BrowserLogin {
     const url = await provider.codeEndpoint(caller);
     const login = await clientLogin(client, { audience: issuer, now: clock() });
     const secrets = [...given, "key" in client ? "" : client.clientSecret];
-    return await provider.ask(formRequest(url, login, fields), caller, (response) => {
+    const answer = await provider.ask(formRequest(url, login, fields), caller, (response) => {
       const detail = errorText(response, secrets);
       if (refusalIn("code", response) !== undefined) {
-        throw new InvalidToken(`the provider does not take ${what}, ${detail}`);
+        return new InvalidToken(`the provider does not take ${what}, ${detail}`);
       }
       if (response.status !== 200) {
         throw provider.unusable(url, `unexpected status ${response.status}${detail && `, ${detail}`}`);
@@ -217,6 +217,8 @@ export class CodeLogin implements BrowserLogin {
       if (tokens !== undefined) return tokens;
       throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
     });
+    if (answer instanceof InvalidToken) throw answer; // only now: a refusal shows that the provider is up
+    return answer;
   }
 
   /** Verifies the ID token for this visit (OIDC Core 1.0, 3.1.3.7). Returns `acr` and `auth_time` if present. */

@@ -1,6 +1,7 @@
 import { attempt } from "../../model/attempt.ts";
 import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Claims, textsOf } from "../claims.ts";
+import { isFresh } from "../signed_token.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -17,8 +18,6 @@ export interface Unmet {
   readonly advice?: "audience" | "client" | "scope"; // for the client
   readonly stepUp?: StepUp; // present if another login would meet it
 }
-
-const CLOCK_TOLERANCE = 60; // seconds by which the provider's clock may be ahead
 
 /** Returns the first unmet requirement. @param claim Verified claims: the provider's, then the token's. */
 export function unmetRequirement(required: TokenRequirements, claim: Claims, now: number): Unmet | undefined {
@@ -113,8 +112,7 @@ function weakLogin(
     return { reason: "the user has not logged in by the required class (acr)", stepUp };
   }
   if (maxAuthAge === undefined) return undefined;
-  const age = now / 1000 - secondsOf(claim("auth_time"));
-  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE
+  return isFresh(secondsOf(claim("auth_time")), maxAuthAge, now)
     ? undefined
     : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
 }

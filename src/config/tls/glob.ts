@@ -6,10 +6,8 @@ export function isPattern(path: string): boolean {
   return /[*?]/.test(path);
 }
 
-/** Returns the files that match an absolute pattern with `*` and `?`, sorted, and the folders that it searched. */
-export async function matchingFiles(
-  pattern: string,
-): Promise<{ readonly files: string[]; readonly folders: string[] }> {
+/** Returns the files that match an absolute pattern with `*` and `?`, sorted, and the folders that it searched, readable or not. */
+export async function matchingFiles(pattern: string, unreadable: (error: unknown) => undefined) {
   const { root } = parse(pattern);
   const parts = pattern.slice(root.length).split(/[/\\]/);
   const folders: string[] = [];
@@ -21,7 +19,8 @@ export async function matchingFiles(
       if (!isPattern(part)) next.push(join(folder, part));
       else {
         folders.push(folder);
-        for (const name of await matchingNames(folder, part, last)) next.push(join(folder, name));
+        const names = await matchingNames(folder, part, last).catch(unreadable);
+        for (const name of names ?? []) next.push(join(folder, name));
       }
     }
     found = next;

@@ -82,11 +82,10 @@ async function findFiles(
       candidates.push({ path: pattern, named: true });
       continue;
     }
-    const found = await matchingFiles(pattern);
+    const tell = (error: unknown) => void report("error", `${pattern}: cannot read it: ${reason(error)}`);
+    const found = await matchingFiles(pattern, tell);
     folders.push(...found.folders);
-    const files = config.type === "openssl"
-      ? found.files.filter((file) => /[0-9a-f]{8}\.\d+$/i.test(file))
-      : found.files;
+    const files = found.files.filter((file) => config.type !== "openssl" || /[0-9a-f]{8}\.\d+$/i.test(file));
     const rules = found.files.find((file) => /\.(?:signing_policy|namespaces)$/.test(file));
     if (config.type === "openssl" && config.nameSpaces !== undefined && rules !== undefined) {
       report(
@@ -114,13 +113,16 @@ async function loadRevocation(
 ) {
   if (config.revocation === undefined) return undefined;
   const { mode, locations, origin } = config.revocation;
-  const warn = (expected: string, fix?: string) => report({ severity: "warning", ...origin, expected, fix });
+  const say = (severity: Diagnostic["severity"]) => (expected: string, fix?: string) =>
+    report({ severity, ...origin, expected, fix });
+  const [fail, warn] = [say("error"), say("warning")];
   const patterns = [...locations, ...config.type === "openssl" ? [join(config.path, "????????.r*")] : []];
   const issuers = anchors.map((anchor) => new X509Certificate(anchor));
   const lists: string[] = [];
   const files: string[] = [];
   for (const pattern of patterns) {
-    const found = isPattern(pattern) ? await matchingFiles(pattern) : { files: [pattern], folders: [] };
+    const tell = (error: unknown) => void fail(`${pattern}: cannot read it: ${reason(error)}`);
+    const found = isPattern(pattern) ? await matchingFiles(pattern, tell) : { files: [pattern], folders: [] };
     files.push(...found.files, ...found.folders);
     for (const path of found.files) {
       try {

@@ -49,7 +49,7 @@ export class Mail implements Destination {
     const remote = relayOf(this.config);
     const { host: hostname, port } = endpointOf(remote);
     const opened = remote.plain
-      ? connectionOver(await unlessAborted(Deno.connect({ hostname, port }), signal).catch(this.#unavailable))
+      ? connectionOver(await Deno.connect({ hostname, port, signal }).catch(this.#unavailable))
       : await outgoing.connect(remote, signal);
     const connection = new SmtpConnection(opened);
     const handshake = async () => {

@@ -17,7 +17,7 @@ import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
 import { entryAt, hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
-import { isBelow } from "./dav_locks.ts";
+import { covers } from "./dav_locks.ts";
 import {
   type DavResource,
   davValidators,
@@ -110,7 +110,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
     size: entry.size,
     modified: entry.modified,
     modifiedAt: entry.modifiedAt,
-    locks: shown.filter((lock) => lock.path === path || (lock.deep && isBelow(path, lock.path))),
+    locks: shown.filter((lock) => covers(lock, path)),
   });
   const members: Entry[] = [];
   if (entry.kind === "directory" && depth === "1") {
@@ -267,7 +267,7 @@ async function requireVersion(dav: DavCall): Promise<void> {
   if (!wantsDirectory && !CONDITIONS.some((name) => headers.has(name))) return;
   const entry = await entryAt(dav, path);
   if (wantsDirectory && entry?.kind === "file") throw nothingThere("a file, named as a directory");
-  const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
+  const validators = entry && davValidators(entry, parts.clock());
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 

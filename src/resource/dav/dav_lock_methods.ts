@@ -7,7 +7,7 @@ import { encodePath } from "../access/share_facts.ts";
 import type { Call } from "../call.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { type DavCall, depthOf, wrongBody, XML } from "./dav_call.ts";
-import { type DavLock, lockXml } from "./dav_locks.ts";
+import { covers, type DavLock, isBelow, lockXml } from "./dav_locks.ts";
 import { davValidators } from "./dav_properties.ts";
 import { davRoot, davTarget, destinationOf } from "./dav_target.ts";
 import { childOf, type DavElement, isDav, readDavBody } from "./dav_xml.ts";
@@ -133,10 +133,12 @@ export async function requireUnlocked(
   let isOurs = false;
   for (const { path, below } of paths) {
     const found = await locks.at(user, path, { below });
-    const shared = found.filter(({ shared }) => shared);
-    if (found.some((lock) => !lock.shared && !isOpen(lock)) || (shared.length > 0 && !shared.some(isOpen))) {
-      throw httpError("ERR_LOCKED");
-    }
+    const open = found.filter(isOpen);
+    const isFree = (lock: DavLock) => { // any of the shared locks of a file or directory opens it
+      const place = isBelow(lock.path, path) ? lock.path : path;
+      return open.includes(lock) || (lock.shared && open.some((own) => covers(own, place)));
+    };
+    if (!found.every(isFree)) throw httpError("ERR_LOCKED");
     isOurs ||= found.some(({ shared, directory }) => !shared && !directory);
   }
   return isOurs;

@@ -46,7 +46,7 @@ export class DavLocks {
     const now = this.#now();
     return (await this.#all()).filter((lock) =>
       lock.ends > now && lock.server === server && (!lock.directory || lock.uid === uid) &&
-      (lock.path === path || (lock.deep && isBelow(path, lock.path)) || (below && isBelow(lock.path, path)))
+      (covers(lock, path) || (below && isBelow(lock.path, path)))
     );
   }
 
@@ -80,7 +80,7 @@ export class DavLocks {
   /** Removes the locks on a path that no longer exists, and on everything that was below. */
   async forget(user: LockUser, path: string): Promise<void> {
     for (const lock of await this.at(user, path, { below: true })) {
-      if (lock.path === path || isBelow(lock.path, path)) await this.remove(lock);
+      if (covers({ path, deep: true }, lock.path)) await this.remove(lock);
     }
   }
 
@@ -111,6 +111,11 @@ export class DavLocks {
   #now(): number {
     return Math.floor(this.clock() / 1000);
   }
+}
+
+/** Reports whether a lock is on a path or, if deep, on a directory above. */
+export function covers({ path: root, deep }: Pick<DavLock, "path" | "deep">, path: string): boolean {
+  return root === path || (deep && isBelow(path, root));
 }
 
 /** Reports whether a path is below a directory, which is not below itself. */

@@ -202,7 +202,7 @@ export class SharedThrottling {
     const now = memory.steady();
     for (const { pair, clears, agoMs } of logins.toReversed()) {
       const isNew = memory.known.record(pair, now - agoMs);
-      if (isNew && clears) memory.tables.pairs.forgetBefore(pair, now - agoMs);
+      if (isNew && clears) memory.forgetPair(pair, now - agoMs);
     }
   }
 

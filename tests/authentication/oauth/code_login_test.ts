@@ -3,6 +3,7 @@ import { CodeLogin } from "../../../src/authentication/oauth/code_login.ts";
 import { Provider } from "../../../src/authentication/oauth/provider.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { PROOFS, ReplayCache } from "../../../src/model/replay_cache.ts";
+import type { OutgoingResponse } from "../../../src/outgoing/outgoing.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { CODE_CLIENT, type Misbehaviour, startCodeProvider } from "../../identity_provider/code_provider.ts";
 import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
@@ -138,4 +139,28 @@ Deno.test("CodeLogin renews a login until the provider ends it", async () => {
     kind: "refused",
     reason: "the provider does not take the refresh token, invalid_grant",
   });
+});
+
+Deno.test("CodeLogin counts a provider as up once it refuses a code or a refresh token", async () => {
+  const time = { elapsed: 0 };
+  const answers: (() => Promise<OutgoingResponse>)[] = [];
+  const scripted = { send: () => (answers.shift() ?? (() => Promise.reject(new Error("no answer left"))))() };
+  const document = {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    code_challenge_methods_supported: ["S256"],
+  };
+  const parts = { http: scripted, clock, elapsed: () => time.elapsed, log: SILENT };
+  const remote = new Provider({ ...OAUTH_CONFIG, issuer, address: undefined }, parts);
+  const login = new CodeLogin({ ...subject.config }, { ...subject.parts, provider: remote });
+  const session = { sub: "ann", refreshToken: "x" };
+  answers.push(() => Promise.resolve({ status: 200, headers: {}, body: JSON.stringify(document) }));
+  answers.push(() => Promise.reject(new RemoteUnavailable("h", "refused")));
+  await assert.rejects(login.renew(session, {}, CALLER), RemoteUnavailable);
+  assert.equal(remote.status().up, false);
+  time.elapsed += 1000;
+  answers.push(() => Promise.resolve({ status: 400, headers: {}, body: '{"error":"invalid_grant"}' }));
+  assert.equal((await login.renew(session, {}, CALLER)).kind, "refused");
+  assert.equal(remote.status().up, true);
 });

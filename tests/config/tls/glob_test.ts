@@ -20,7 +20,7 @@ async function find(pattern: string): Promise<{ files: string[]; folders: string
     await Deno.mkdir(join(root, file, ".."), { recursive: true });
     await Deno.writeTextFile(join(root, file), "");
   }
-  const { files, folders } = await matchingFiles(join(root, pattern));
+  const { files, folders } = await matchingFiles(join(root, pattern), (error) => assert.fail(String(error)));
   await Deno.remove(root, { recursive: true });
   const relative = (path: string) => path.replace(root, "").replace(/^\//, "");
   return { files: files.map(relative), folders: folders.map(relative) };

@@ -159,6 +159,31 @@ Deno.test("loadTruststore() reports files with name spaces, which it does not ev
   await Deno.remove(path, { recursive: true });
 });
 
+Deno.test("loadTruststore() reports folders that exist and cannot be read, and goes on watching them", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-trust-" });
+  try {
+    await Deno.symlink("loop", join(folder, "loop"));
+    const config = directory("ca.pem", "*.none");
+    assert(config.type === "directory");
+    const locations = [...config.locations.slice(0, 1), join(folder, "loop/*.pem")];
+    const revocation = {
+      mode: "IF_VALID",
+      locations: [join(folder, "loop/*.crl")],
+      origin: config.origin,
+    } as const;
+    const { messages, subjects, files } = await load({ ...config, locations, revocation });
+    assert.deepEqual(subjects, [CA]);
+    assert.deepEqual(messages.map((message) => message.replace(/(it: ).*/, "$1…")), [
+      `error f:1: k: ${folder}/loop/*.pem: cannot read it: …`,
+      `warning f:1: k: there are no files like ${folder}/loop/*.pem`,
+      `error f:1: k: ${folder}/loop/*.crl: cannot read it: …`,
+    ]);
+    assert(files.includes(join(folder, "loop")));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.truststore" };
 const [one, two] = ["CN=A", "CN=B"].map((subject) => createAuthority({ subject }).certificate);
 

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { Undeliverable } from "../../../src/notify/destination.ts";
 import { Mail } from "../../../src/notify/mail/mail.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import { inTime } from "../../fixtures/deadline.ts";
 import { tlsOutgoing } from "../../outgoing/tls_outgoing.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { type Behaviour, notification, type Receiver, testDestination } from "../conformance.ts";
@@ -268,4 +269,20 @@ Deno.test("Mail.probe() logs in and names the sender, and sends nothing", async 
   await using server = await started("smtps");
   await mailTo(server, "smtps").probe(soon());
   assert.deepEqual(server.mails, []);
+});
+
+Deno.test("mail leaves no connection open that comes after the delivery was given up", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  const given = new AbortController();
+  const probe = mailTo({ port } as MailServer, "plain").probe(given.signal);
+  given.abort();
+  await assert.rejects(probe, RemoteUnavailable);
+  const connected = await Promise.race([
+    listener.accept(),
+    new Promise<undefined>((r) => setTimeout(r, 500)),
+  ]);
+  if (connected === undefined) return;
+  using connection = connected;
+  assert.equal(await inTime(connection.read(new Uint8Array(1)), "the end of the connection", 2000), null);
 });

@@ -276,3 +276,32 @@ Deno.test("WebDAV accepts the ETag of a just written file from the holder of its
   const byOne = { If: `(${shared})`, "If-Match": await tag() };
   assert.equal(await put("x", byOne), "412 ERR_PRECONDITION_FAILED", "others may have one too");
 });
+
+Deno.test("WebDAV needs a shared lock of each locked file to delete, move or replace their directory", async () => {
+  await using dav = await DavSite.open();
+  const question = { body: lockinfo("shared") };
+  const own = await locked(dav, "d/ten.txt", question);
+  const other = await locked(dav, "d/sub/x.dat", { ...question, as: "bob" });
+  const at = (path: string) => `https://h/dav/HPC${dav.root}/${path}`;
+  const If = `<${at("d/ten.txt")}> (${own})`;
+  const Destination = at("moved");
+  assert.equal(await dav.told("DELETE", "d", { headers: { If } }), "423 ERR_LOCKED");
+  assert.equal(await dav.told("MOVE", "d", { headers: { If, Destination } }), "423 ERR_LOCKED");
+  await dav.told("MKCOL", "new");
+  const onto = { headers: { If, Destination: at("d") } };
+  assert.equal(await dav.told("COPY", "new", onto), "423 ERR_LOCKED");
+  assert.ok(dav.names("d/sub").includes("x.dat"), "nothing was deleted");
+  await dav.ask("UNLOCK", "d/sub/x.dat", { headers: { "Lock-Token": other }, as: "bob" });
+  assert.match(await dav.told("DELETE", "d", { headers: { If } }), /^204/);
+});
+
+Deno.test("WebDAV writes a file under two shared locks with the token of either", async () => {
+  await using dav = await DavSite.open();
+  const around = await locked(dav, "d", { body: lockinfo("shared") });
+  const own = await locked(dav, "d/ten.txt", { body: lockinfo("shared") });
+  for (const token of [around, own]) {
+    const headers = { If: `(${token})` };
+    assert.equal(await dav.told("PUT", "d/ten.txt", { body: "x", headers }), "204");
+  }
+  assert.equal(await dav.told("PUT", "d/ten.txt", { body: "x" }), "423 ERR_LOCKED");
+});

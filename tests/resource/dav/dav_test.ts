@@ -253,6 +253,20 @@ Deno.test("WebDAV deletes, moves and copies the version that the request names",
   assert.equal(await dav.told("DELETE", "d/ten.txt", { headers: { "If-Match": etag } }), "204");
 });
 
+Deno.test("WebDAV deletes, moves and copies a directory if it may exist, and nothing that may not", async () => {
+  await using dav = await DavSite.open();
+  const Destination = `/dav/HPC${dav.root}/d/moved`;
+  for (const [method, status] of [["COPY", "201"], ["DELETE", "204"]] as const) {
+    for (const [name, value] of [["If-Match", '"other"'], ["If-None-Match", "*"]] as const) {
+      const headers = { Destination, [name]: value };
+      assert.equal(await dav.told(method, "d/sub", { headers }), "412 ERR_PRECONDITION_FAILED", method);
+    }
+    assert.equal(await dav.told(method, "d/sub", { headers: { Destination, "If-Match": "*" } }), status);
+  }
+  const headers = { Destination, "If-Match": "*" };
+  assert.equal(await dav.told("DELETE", "d/sub", { headers }), "412 ERR_PRECONDITION_FAILED");
+});
+
 Deno.test("WebDAV finds no file under the address of a directory, nor deletes, moves or copies it", async () => {
   await using dav = await DavSite.open();
   const headers = { Destination: `/dav/HPC${dav.root}/d/moved` };

@@ -13,7 +13,7 @@ import KNOWN_LOGIN_WRITTEN from "../../../src/store/postgres/tables/known_login_
 import THROTTLING_TABLES from "../../../src/store/postgres/tables/throttling.sql" with { type: "text" };
 import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
-import { basic } from "../../authentication/sample_credentials.ts";
+import { basic, bearer, unsignedJwt } from "../../authentication/sample_credentials.ts";
 
 const CONFIG = {
   enabled: true,
@@ -329,6 +329,29 @@ test(
     await later(2000);
     assert.equal(two.throttle.memory.known.has("192.0.2.17\0ann"), true);
     for (let i = 0; i < 5; i++) assert.equal(await two.guess(), true);
+  },
+);
+
+test(
+  "forgets a user's refused tokens on all instances once the user passed on one",
+  async ([one, two], later) => {
+    const token = bearer(unsignedJwt({ iss: "https://x", sub: "ann" }));
+    const refused = () => assert.throws(() => two.throttle.admit(token), { code: "ERR_TOO_MANY_FAILURES" });
+    for (let i = 0; i < 110; i++) {
+      const attempt = await two.throttle.admit(token);
+      attempt.failed();
+      await settled();
+      if (i >= 100) two.clock.now += 60_000;
+    }
+    (await two.throttle.admit(token)).failed();
+    await settled();
+    refused();
+    two.clock.now += 50;
+    (await one.throttle.admit(token)).succeeded();
+    await later(2000);
+    await later(2000);
+    (await two.throttle.admit(token)).failed();
+    (await two.throttle.admit(token)).failed();
   },
 );
 

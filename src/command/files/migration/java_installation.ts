@@ -108,7 +108,8 @@ export async function readFilesBeside({ root, conf, properties }: JavaInstallati
     // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
-    for (const file of isPattern(named) ? (await matchingFiles(path)).files : [path]) {
+    const found = isPattern(named) ? await matchingFiles(path, (error) => failedAt(path, error)) : undefined;
+    for (const file of found?.files ?? [path]) {
       if (isBeside(file) && await exists(file)) paths.add(file);
     }
   }
