@@ -59,12 +59,7 @@ export class Sink {
 
   /** Writes one record; a failure does not reach the caller. */
   async attempt(write: () => Promise<unknown>): Promise<void> {
-    try {
-      await write();
-    } catch (error) {
-      return this.failed(error, undefined, 1);
-    }
-    this.written();
+    await write().then(() => this.written(), (error) => this.failed(error, undefined, 1));
   }
 }
 

@@ -59,11 +59,9 @@ export class KeySet {
   ) {}
 
   async warmUp(): Promise<void> {
-    try {
-      await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
-    } catch (error) {
-      this.parts.log.warn("issuer keys not yet available: its tokens are refused for now", { error });
-    }
+    await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS)).catch((error) =>
+      this.parts.log.warn("issuer keys not yet available: its tokens are refused for now", { error })
+    );
   }
 
   /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
