@@ -1,6 +1,7 @@
 import { KeyObject } from "node:crypto";
 import { createLocalJWKSet, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
+import { onError } from "../../model/attempt.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Schedule, type Stopwatch, unlessAborted } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
@@ -171,10 +172,7 @@ export class KeySet {
 }
 
 async function find(set: LocalJWKSet, { alg, kid }: KeyHeader): Promise<readonly KeyObject[]> {
-  try {
-    return [KeyObject.from(await set({ alg, ...(kid !== undefined && { kid }) }))];
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    return (await Array.fromAsync(error)).map((key) => KeyObject.from(key));
-  }
+  const several = onError(errors.JWKSMultipleMatchingKeys, (error) => Array.fromAsync(error));
+  const found = await set({ alg, ...(kid !== undefined && { kid }) }).then((key) => [key], several);
+  return found.map((key) => KeyObject.from(key));
 }
