@@ -60,12 +60,10 @@ export async function makeDirectories(session: DaemonSession, directory: string)
 }
 
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
+  return await found.catch((error) => {
     if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
-  }
+  });
 }
 
 /** Bounds of work on a tree: a link to its own parent makes a directory endless. */

@@ -19,12 +19,10 @@ export class SharedReplayCache implements ReplayRecord {
   async note(seen: ReplayEntry, perOwner?: number): Promise<boolean> {
     const { leases, clock } = this.parts;
     if (!this.own.note(seen, perOwner)) return false;
-    try {
-      return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS);
-    } catch (error) {
+    return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS).catch((error) => {
       this.#report(error);
       return true;
-    }
+    });
   }
 
   async forget(key: string): Promise<void> {

@@ -57,14 +57,18 @@ export class Sink {
     return this.name === "webhook" || this.name === "mail" ? "delivered" : "written";
   }
 
+  /** Retries by a write without content, one at a time. */
+  retriedBy(write: () => Promise<unknown>): this {
+    this.retry = () => {
+      this.retry = undefined;
+      void write().then(() => this.written(), () => {}).finally(() => this.retriedBy(write));
+    };
+    return this;
+  }
+
   /** Writes one record; a failure does not reach the caller. */
   async attempt(write: () => Promise<unknown>): Promise<void> {
-    try {
-      await write();
-    } catch (error) {
-      return this.failed(error, undefined, 1);
-    }
-    this.written();
+    await write().then(() => this.written(), (error) => this.failed(error, undefined, 1));
   }
 }
 

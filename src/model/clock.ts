@@ -122,8 +122,12 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
 }
 
 /** Waits for a promise for some milliseconds at most. */
-export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function within<T>(
+  promise: Promise<T>,
+  ms: number,
+  schedule = realTime,
+): Promise<T | undefined> {
   const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
-  using _timer = setTimeout(() => resolve(undefined), ms);
-  return await Promise.race([promise, overdue]);
+  const cancel = schedule(ms, () => resolve(undefined));
+  return await Promise.race([promise, overdue]).finally(cancel);
 }

@@ -96,6 +96,7 @@ export class Dispatcher {
       if (error instanceof Undeliverable) {
         log.warn("notification refused for good", { to: host, type: first.type, error });
         sinks.of(name).lose(batch.length);
+        sinks.of(name).written();
         return undefined;
       }
       const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;

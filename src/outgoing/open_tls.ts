@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
-import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
+import { checkServerIdentity, connect, type SecureContextOptions, type TLSSocket } from "node:tls";
 import { unlessAborted } from "../model/clock.ts";
 import { isPinned, sortTrust } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
@@ -154,25 +154,22 @@ async function closeOnFailure(
   connection: Deno.Conn,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
-    await unlessAborted(step, signal);
-  } catch (error) {
+  await unlessAborted(step, signal).catch((error) => {
     connection.close();
     throw error;
-  }
+  });
+}
+
+function connectUnverified({ host, port }: TlsTarget, given: SecureContextOptions): TLSSocket {
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const lax = { rejectUnauthorized: false, checkServerIdentity: () => undefined };
+  return connect({ host, port, ...servername, ...given, ...lax });
 }
 
 /** Returns the expiry of a server's certificate, in milliseconds since the epoch, verifying nothing. Ends on the signal. */
 export async function peekCertificate({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
-  const socket = connect({
-    host,
-    port,
-    ...(isIP(host) === 0 && { servername: host }),
-    // Without a list, a process without authorities refuses all despite the next line (Deno 2.9.6).
-    ca: [],
-    rejectUnauthorized: false,
-    checkServerIdentity: () => undefined,
-  });
+  // Without a list, a process without authorities refuses all despite `rejectUnauthorized` (Deno 2.9.6).
+  const socket = connectUnverified({ host, port }, { ca: [] });
   try {
     await once(socket, "secureConnect", { signal });
     return Date.parse(socket.getPeerCertificate().valid_to);
@@ -215,18 +212,9 @@ async function openPinned(
   target: TlsTarget,
   { hostnameChecking, trust, log, signal }: TlsRules,
 ): Promise<TlsConnection> {
-  const { host, port } = target;
-  const socket = connect({
-    host,
-    port,
-    ...(isIP(host) === 0 && { servername: host }),
-    ca: [...trust.anchors],
-    cert: trust.clientCertificate?.certificate,
-    key: trust.clientCertificate?.key,
-    // Compared below instead.
-    rejectUnauthorized: false,
-    checkServerIdentity: () => undefined,
-  });
+  const { host } = target;
+  const { certificate: cert, key } = trust.clientCertificate ?? {};
+  const socket = connectUnverified(target, { ca: [...trust.anchors], cert, key }); // compared below instead
   try {
     await once(socket, "secureConnect", { signal });
     const diagnostic = pinDiagnostic(socket, trust.anchors);

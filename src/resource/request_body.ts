@@ -35,12 +35,10 @@ async function readWhole({ headers, body }: Body, timeoutMs: number): Promise<Ui
   const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
   using _timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), timeoutMs);
-  try {
-    return await collect(reader, late);
-  } catch (error) {
+  return await collect(reader, late).catch((error) => {
     void reader.cancel(error).catch(() => {}); // no reader is left for an error of the source
     throw error;
-  }
+  });
 }
 
 async function collect(

@@ -93,28 +93,21 @@ export class DatabaseRecordStore implements RecordStore {
     });
   }
 
-  async purge(): Promise<number> {
-    try {
-      return await deleteInBatches(this.#database, SQL.purge);
-    } catch (error) {
-      return rethrow(error);
-    } finally {
-      this.#changes++;
-    }
+  purge(): Promise<number> {
+    return this.#counted(deleteInBatches(this.#database, SQL.purge));
   }
 
   close(): void {
     this.#database.close();
   }
 
-  async #change<T>(work: () => SqlSteps<T>, lock?: string): Promise<T> {
-    try {
-      return await this.#database.change(work, { lock });
-    } catch (error) {
-      return rethrow(error);
-    } finally {
-      this.#changes++; // also if the outcome is unknown
-    }
+  #change<T>(work: () => SqlSteps<T>, lock?: string): Promise<T> {
+    return this.#counted(this.#database.change(work, { lock }));
+  }
+
+  /** Counts a change, also if its outcome is unknown. */
+  #counted<T>(change: Promise<T>): Promise<T> {
+    return change.catch(rethrow).finally(() => this.#changes++);
   }
 
   #read<T>(work: () => SqlSteps<T>): Promise<T> {

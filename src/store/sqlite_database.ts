@@ -79,7 +79,7 @@ export class SqliteDatabase implements Database {
       this.#database.close();
       // Deno 2.9.6 exposes no error code.
       if (!isSqliteError(error)) throw error;
-      const Failure = /not a database|malformed/.test(error.message) ? UnknownDatabase : DatabaseFailure;
+      const Failure = DAMAGED.test(error.message) ? UnknownDatabase : DatabaseFailure;
       throw new Failure(`${file}: ${error.message}`, { cause: error });
     }
   }
@@ -133,6 +133,10 @@ export class SqliteDatabase implements Database {
       return await action();
     } catch (error) {
       if (isUnwritable(error)) this.sink?.failed(error, this.file);
+      // Writes to other pages would succeed: only the next core, which opens the file again, checks it.
+      if (this.sink !== undefined && isSqliteError(error) && DAMAGED.test(error.message)) {
+        this.sink.retry = undefined;
+      }
       throw isSqliteError(error) ? new DatabaseFailure(error.message, { cause: error }) : error;
     }
   }
@@ -302,8 +306,12 @@ export function isSqliteError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Reports whether the disk is full, read-only or broken, another program holds the lock, or the file is missing. */
+/** Message for a damaged file; `malformed JSON` is none. */
+const DAMAGED = /not a database|image is malformed|malformed database/;
+
+/** Reports whether disk or file is full, read-only, broken or missing, or another program holds the lock. */
 function isUnwritable(error: unknown): boolean {
-  return error instanceof DatabaseFailure ||
-    isSqliteError(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
+  return error instanceof DatabaseFailure || isSqliteError(error) &&
+      (DAMAGED.test(error.message) ||
+        /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message));
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { coalescedTimeout, type Schedule } from "../model/clock.ts";
 import { DEBOUNCE_MS, fingerprintOf } from "./watched_file.ts";
 
@@ -67,9 +68,5 @@ function fingerprints(paths: readonly string[]): string {
 }
 
 function fingerprint(path: string): string {
-  try {
-    return fingerprintOf(Deno.statSync(path));
-  } catch (error) {
-    return error instanceof Error ? error.name : String(error);
-  }
+  return attempt(() => fingerprintOf(Deno.statSync(path)), Error, ({ name }) => name);
 }

@@ -73,12 +73,10 @@ receive((message: ToEdgeWorker) => {
 
 /** Starts an edge; reports why it cannot listen, and then returns undefined. */
 async function listen(options: EdgeOptions, answer: Handler, log: Logger): Promise<HttpsEdge | undefined> {
-  try {
-    return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
-  } catch (error) {
+  return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup }).catch((error) => {
     post({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
-  }
+  });
 }
 
 async function start(

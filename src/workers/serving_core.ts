@@ -75,12 +75,10 @@ export class ServingCore {
     const options = { ...snapshot, generation, upSince, instance, port, state };
     parts.starting(core);
     core.#worker.post({ kind: "start", options, port: port1 }, [port1]);
-    try {
-      await core.#worker.ready();
-    } catch (error) {
+    await core.#worker.ready().catch((error) => {
       core.end();
       throw error;
-    }
+    });
     return core;
   }
 
@@ -130,11 +128,9 @@ export class ServingCore {
 }
 
 async function makeFolder(directory: string): Promise<void> {
-  try {
-    await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
+  await Deno.mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) => {
     throw new CannotStart([`persistence.directory ${directory}: ${messageOf(error)}`], true);
-  }
+  });
 }
 
 /** Error for a core that is busy, dead or failed; the message is for the operator. */

@@ -67,12 +67,10 @@ export class Supervisor {
     }: SupervisorOptions = {},
   ): Promise<Supervisor> {
     const supervisor = new Supervisor(snapshot, logFile, { resolve, hostName });
-    try {
-      await supervisor.#changes.inTurn(() => supervisor.#begin());
-    } catch (error) {
+    await supervisor.#changes.inTurn(() => supervisor.#begin()).catch(async (error) => {
       await supervisor.#endAll();
       throw error;
-    }
+    });
     supervisor.#timers.push(
       coalescedInterval(RETRY_MS, () => supervisor.reports.retry()),
       realTime(IDLE_MS, garbageCollector()),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { Sink, Sinks } from "../../src/logging/sink.ts";
 
@@ -37,6 +38,25 @@ Deno.test("Sink.attempt() counts a record that cannot be written, and does not t
   assert.deepEqual([sink.failing, sink.state.lost], [true, 2]);
   await sink.attempt(() => Promise.resolve());
   assert.deepEqual(sink.state, { name: "share-uses", lost: 2 });
+});
+
+Deno.test("Sink.retriedBy() ends a failure without another record, and tries one write at a time", async () => {
+  const sinks = new Sinks(SILENT);
+  let [tries, away] = [0, true];
+  const sink = sinks.of("share-uses").retriedBy(async () => {
+    tries++;
+    await setImmediate();
+    if (away) throw new Error("still away");
+  });
+  await sink.attempt(() => Promise.reject(new Error("away")));
+  for (const isAway of [true, false]) {
+    away = isAway;
+    for (let i = 0; i < 3; i++) assert.match(sinks.states[0]?.failure?.reason ?? "", /away/);
+    await setImmediate();
+    await setImmediate();
+  }
+  assert.deepEqual(sinks.states, [{ name: "share-uses", lost: 1 }]);
+  assert.equal(tries, 2);
 });
 
 Deno.test("Sinks.states retries failing sinks that support it", () => {

@@ -1198,8 +1198,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a proof can be used once at each instance",
     file: "src/instances/shared_replay_cache.ts",
     change: instead(
-      "return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS);",
-      "return true;",
+      "return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS)",
+      "return await Promise.resolve(true)",
     ),
     tests: ["tests/instances/shared_replay_cache_test.ts"],
   },

@@ -329,6 +329,22 @@ function testDelivery(
     },
   );
 
+  fact("is not failing once the receiver answers, even if it refuses for good", async (parts) => {
+    const { record, another, lost, sinks, time } = parts;
+    const inbox = new Inbox();
+    const dispatcher = await another(inbox);
+    await record(event(1));
+    for (const error of [new Error("connection refused"), new Undeliverable("no such mailbox")]) {
+      inbox.hinder = () => {
+        throw error;
+      };
+      await dispatcher.poll();
+      assert.equal(sinks.of("webhook").failing, !(error instanceof Undeliverable));
+      time.now += 5001;
+    }
+    assert.equal(lost(), 1);
+  });
+
   fact("keeps at most a thousand of a stream, the oldest, and counts the others as lost", async (parts) => {
     const { database, lost, another, sinks } = parts;
     const recorder = new Recorder(kinds, sinks);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { Sinks } from "../../src/logging/sink.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { DESTINATIONS } from "../../src/notify/kinds.ts";
@@ -6,7 +7,7 @@ import { Notifications } from "../../src/notify/notifications.ts";
 import { Recorder } from "../../src/notify/recorder.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
-import { rows } from "../../src/store/database.ts";
+import { DatabaseFailure, rows } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 import { DRAFT, USE } from "../sharing/store/conformance.ts";
@@ -21,13 +22,13 @@ function create() {
   const database = new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, time.clock);
   const sinks = new Sinks(SILENT);
   const recorder = new Recorder([webhook], sinks);
-  const notifications = new Notifications(recorder, database, sinks);
+  const notifications = new Notifications(recorder, database, sinks, time.schedule);
   const told = async () => {
     await notifications.close();
     const found = await database.read(() => rows("SELECT content FROM notification ORDER BY number", {}));
     return found.map(({ content }) => JSON.parse(String(content)));
   };
-  return { database, sinks, notifications, told };
+  return { database, sinks, notifications, told, time };
 }
 
 Deno.test("Notifications reports bans by operators, and their ends", async () => {
@@ -49,6 +50,46 @@ Deno.test("Notifications reports when a daemon goes down and comes back, not whe
     { type: "daemon.down", data: { daemon: "hpc:64435", reason: "no way" } },
     { type: "daemon.up", data: { daemon: "hpc:64435" } },
   ]);
+});
+
+Deno.test("Notifications records events in order once the database takes changes again", async () => {
+  const { notifications, database, sinks, told, time } = create();
+  Object.assign(database, { change: () => Promise.reject(new DatabaseFailure("away")) });
+  notifications.daemon("hpc:64435", "no way");
+  notifications.daemon("hpc:64435", undefined);
+  notifications.ban("ban.created", { user: "eve" });
+  await setImmediate();
+  await time.advance(60_000, setImmediate);
+  assert.match(sinks.states[0]?.failure?.reason ?? "", /away/);
+  Reflect.deleteProperty(database, "change");
+  await time.advance(5000, setImmediate);
+  assert.deepEqual((await told()).map(({ type }) => type), ["daemon.down", "daemon.up", "ban.created"]);
+  assert.deepEqual(sinks.states.map(({ lost }) => lost), [0]);
+});
+
+Deno.test("Notifications is not failing after an outage in which no state changed", async () => {
+  const { notifications, database, sinks, told, time } = create();
+  Object.assign(database, { change: () => Promise.reject(new DatabaseFailure("away")) });
+  notifications.daemon("hpc:64435", undefined);
+  await setImmediate();
+  assert.match(sinks.states[0]?.failure?.reason ?? "", /away/);
+  Reflect.deleteProperty(database, "change");
+  await time.advance(5000, setImmediate);
+  assert.deepEqual(await told(), []);
+  assert.deepEqual(sinks.states, [{ name: "webhook", lost: 0 }]);
+});
+
+Deno.test("Notifications tries once more at the end, and keeps nobody waiting for a database that is down", async () => {
+  const { notifications, database, sinks, time } = create();
+  let tries = 0;
+  Object.assign(database, { change: () => Promise.reject(new DatabaseFailure(`away ${++tries}`)) });
+  for (const user of ["ann", "bob", "eve"]) notifications.ban("ban.created", { user });
+  await setImmediate();
+  await time.advance(5000, setImmediate);
+  assert.equal(tries, 2);
+  await notifications.close();
+  assert.equal(tries, 3);
+  assert.deepEqual(sinks.states.map(({ lost }) => lost), [3]);
 });
 
 Deno.test("Notifications counts events that cannot be recorded as lost", async () => {

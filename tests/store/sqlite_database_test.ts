@@ -245,6 +245,26 @@ Deno.test("SqliteDatabase reports that the disk refuses changes, and detects by 
     database.close();
   }));
 
+Deno.test("SqliteDatabase reports a damaged file until it is opened again, even if writes to other pages succeed", () =>
+  inFolder(async (file) => {
+    const insert = () => rows(INSERT, { text: "kept" });
+    const before = open(file);
+    await before.change(insert);
+    before.close();
+    {
+      using pages = Deno.openSync(file, { write: true });
+      pages.seekSync(4096, Deno.SeekMode.Start); // the table
+      pages.writeSync(new Uint8Array(4096).fill(0x5a));
+    }
+    const sinks = new Sinks(SILENT);
+    const database = new SqliteDatabase(file, SCHEMA, () => 0, sinks.of("records"));
+    await assert.rejects(database.change(insert), DatabaseFailure);
+    assert.match(sinks.states[0]?.failure?.reason ?? "", /notes\.sqlite: .*malformed/);
+    await database.change(() => rows("CREATE TABLE other (text TEXT) STRICT", {}));
+    assert.match(sinks.states[0]?.failure?.reason ?? "", /malformed/);
+    database.close();
+  }));
+
 Deno.test("SqliteDatabase reports that the disk fails to sync until a sync succeeds, even if asked in between", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();

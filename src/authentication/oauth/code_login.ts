@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { onError } from "../../model/attempt.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
@@ -80,16 +81,13 @@ export class CodeLogin implements BrowserLogin {
   }
 
   async finish(answer: URLSearchParams, visit: BrowserVisit, caller: Requester): Promise<LoginOutcome> {
-    try {
+    return await unlessInvalid(async () => {
       const code = await this.#codeOf(answer, caller);
       const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, caller);
       const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: caller.signal });
       const { sid, ...claims } = login;
       return this.#outcome(accessToken, { sub: claims.sub, sid, refreshToken }, claims);
-    } catch (error) {
-      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
-      throw error;
-    }
+    });
   }
 
   async renew(
@@ -97,7 +95,7 @@ export class CodeLogin implements BrowserLogin {
     { acr, authTime }: Pick<Identity, "acr" | "authTime">,
     caller: Requester,
   ): Promise<LoginOutcome> {
-    try {
+    return await unlessInvalid(async () => {
       const { accessToken, refreshToken = session.refreshToken } = await this.#ask(
         [["grant_type", "refresh_token"], ["refresh_token", session.refreshToken]],
         [session.refreshToken],
@@ -108,10 +106,7 @@ export class CodeLogin implements BrowserLogin {
         acr,
         auth_time: authTime?.toString(),
       });
-    } catch (error) {
-      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
-      throw error;
-    }
+    });
   }
 
   async readLogout<T>(
@@ -132,12 +127,10 @@ export class CodeLogin implements BrowserLogin {
     if (!await replays.note({ owner: issuer, key, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
-    try {
-      return await end(ended);
-    } catch (error) {
+    return await end(ended).catch(async (error) => {
       await replays.forget(key);
       throw error;
-    }
+    });
   }
 
   #outcome(
@@ -278,6 +271,10 @@ function accessTokenOf({ body }: OutgoingResponse) {
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
   if (!isBearer || typeof accessToken !== "string") return undefined;
   return { accessToken, idToken: textOr(id_token), refreshToken: textOr(refresh_token) };
+}
+
+function unlessInvalid(login: () => Promise<LoginOutcome>): Promise<LoginOutcome> {
+  return login().catch(onError(InvalidToken, ({ message }) => ({ kind: "refused", reason: message })));
 }
 
 function textOr(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import { KeyObject } from "node:crypto";
 import { createLocalJWKSet, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
+import { onError } from "../../model/attempt.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Schedule, type Stopwatch, unlessAborted } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
@@ -59,11 +60,9 @@ export class KeySet {
   ) {}
 
   async warmUp(): Promise<void> {
-    try {
-      await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
-    } catch (error) {
-      this.parts.log.warn("issuer keys not yet available: its tokens are refused for now", { error });
-    }
+    await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS)).catch((error) =>
+      this.parts.log.warn("issuer keys not yet available: its tokens are refused for now", { error })
+    );
   }
 
   /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
@@ -173,10 +172,7 @@ export class KeySet {
 }
 
 async function find(set: LocalJWKSet, { alg, kid }: KeyHeader): Promise<readonly KeyObject[]> {
-  try {
-    return [KeyObject.from(await set({ alg, ...(kid !== undefined && { kid }) }))];
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    return (await Array.fromAsync(error)).map((key) => KeyObject.from(key));
-  }
+  const several = onError(errors.JWKSMultipleMatchingKeys, (error) => Array.fromAsync(error));
+  const found = await set({ alg, ...(kid !== undefined && { kid }) }).then((key) => [key], several);
+  return found.map((key) => KeyObject.from(key));
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomInt } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
@@ -7,6 +7,7 @@ import { httpError } from "../../model/http_error.ts";
 import { ReplayCache } from "../../model/replay_cache.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
+import { digestOf } from "./sign_ins.ts";
 import { isStoredIdentity } from "./stored_identity.ts";
 
 /** Lifetime of the codes and interval of polls, in seconds (RFC 8628, 3.2). */
@@ -176,8 +177,4 @@ function approvalIn(content: unknown): (Approval & { readonly at: number }) | un
   if (!isStoredIdentity(identity) || typeof role !== "string" || typeof at !== "number") return undefined;
   if (typeof id !== "string" || typeof ends !== "number") return undefined;
   return { identity: { ...identity, browser: { id, ends } }, role, at };
-}
-
-function digestOf(code: string): string {
-  return hash("sha256", code, "base64url");
 }

@@ -157,7 +157,8 @@ export function formTokenOf(token: string): string {
   return createHmac("sha256", token).update("form").digest("base64url");
 }
 
-function digestOf(token: string): string {
+/** Returns the key of a secret's record. */
+export function digestOf(token: string): string {
   return hash("sha256", token, "base64url");
 }
 

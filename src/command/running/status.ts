@@ -1,3 +1,4 @@
+import { onError } from "../../model/attempt.ts";
 import { CommandFailed, defineCommand, textTable, WrongUsage } from "../command.ts";
 import { listAt, member, numberAt, textAt } from "./answer.ts";
 import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
@@ -32,13 +33,10 @@ export const status = defineCommand({
     io.stdout(line);
     return status;
   }
-  try {
-    const answer = await ask();
-    return { value: answer, text: formatStatus(answer), status: problems(answer).length === 0 ? 0 : 1 };
-  } catch (error) {
-    if (!(error instanceof NotRunning)) throw error;
+  const answer = await ask().catch(onError(NotRunning, (error) => {
     throw new CommandFailed(error.message, { status: 3, cause: error });
-  }
+  }));
+  return { value: answer, text: formatStatus(answer), status: problems(answer).length === 0 ? 0 : 1 };
 });
 
 async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult> {

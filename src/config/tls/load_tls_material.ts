@@ -68,13 +68,10 @@ async function loadCredential(config: CredentialConfig, now: number) {
   const report = (severity: Diagnostic["severity"], expected: string, fix?: string, at = origin) => {
     diagnostics.push({ severity, ...at, expected, fix });
   };
-  const read = async (file: string, at: Origin) => {
-    try {
-      return await readRegularFile(file);
-    } catch (error) {
+  const read = (file: string, at: Origin) =>
+    readRegularFile(file).catch((error): undefined => {
       report("error", `cannot read ${file}: ${reason(error)}`, readableAt(file), at);
-    }
-  };
+    });
   const certificate = await read(path, origin);
   const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
   if (certificate === undefined || diagnostics.length > 0) return { diagnostics, files };

@@ -1,5 +1,6 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { AccessPermission, DaemonGroup, InstanceStatus, SessionRequest } from "../daemon_group.ts";
+import { onError } from "../../model/attempt.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -291,10 +292,7 @@ async function logIn(control: ControlConnection, secret: Secret): Promise<void> 
 
 /** Detects a session dropped after `230` because of its base directory (daemon-protocol.md 1.8). */
 async function checkAlive(control: ControlConnection): Promise<void> {
-  try {
-    await control.expect(200, "NOOP");
-  } catch (error) {
-    if (!(error instanceof SessionEnded)) throw error;
+  await control.expect(200, "NOOP").catch(onError(SessionEnded, (error) => {
     throw nothingThere("Daemon dropped the session after the login", error);
-  }
+  }));
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { HttpRequest } from "../../model/http_message.ts";
 import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
 import { invalidRequest } from "../../model/http_error.ts";
@@ -23,14 +24,9 @@ export async function readDavBody(
 ): Promise<DavElement | undefined> {
   const text = await readText(request);
   if (text === "") return undefined;
-  try {
-    return parseDav(text);
-  } catch (error) {
-    if (error instanceof InvalidXml) {
-      throw invalidRequest(`The request body is not well-formed, ${error.message}`);
-    }
-    throw error;
-  }
+  return attempt(() => parseDav(text), InvalidXml, ({ message }) => {
+    throw invalidRequest(`The request body is not well-formed, ${message}`);
+  });
 }
 
 interface Open extends PropertyName {

@@ -55,7 +55,7 @@ export function openSharing(
     hashing: new ScryptSemaphore(),
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
-    uses: sinks.of("share-uses"),
+    uses: sinks.of("share-uses").retriedBy(() => store.purge()),
     mails: recorder?.has("mail") ?? false,
   };
   const timer = setInterval(() => {

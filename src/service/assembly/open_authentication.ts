@@ -183,7 +183,7 @@ async function openIssued(
     recordsUses: !readOnly,
     outage,
     longest: Math.max(maxLifetimeSeconds, RENEWAL_PERIOD),
-    uses: sinks.of("token-uses"),
+    uses: sinks.of("token-uses").retriedBy(() => stored.purge()),
     clock,
     log,
   });

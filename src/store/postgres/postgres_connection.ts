@@ -75,12 +75,10 @@ export class PostgresConnection {
       connection: { application_name: "authserver" },
     };
     const connection = new PostgresConnection(withoutEnvironment(() => postgres(options)), socket);
-    try {
-      await connection.run("SELECT 1");
-    } catch (error) {
+    await connection.run("SELECT 1").catch((error) => {
       connection.destroy();
       throw error;
-    }
+    });
     return connection;
   }
 

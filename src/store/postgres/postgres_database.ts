@@ -29,7 +29,7 @@ export interface PostgresOptions {
   readonly connections: number; // most connections; one of them listens for notifications
   readonly timeoutMs: number; // deadline for one piece of work, in milliseconds
   readonly changed?: (condition: DatabaseCondition) => void; // called when the condition changes
-  /** Called for a statement that fails because of a defect of the service. */
+  /** Called when a statement begins to fail because of a defect of the service, or of missing tables. */
   readonly defective?: (statement: string, error: PostgresError) => void;
   readonly elapsed?: Stopwatch;
   /** Checks the tables; default: ours. @throws {DatabaseFailure} */
@@ -71,6 +71,7 @@ export class PostgresDatabase implements Database {
   readonly #pool: PostgresPool;
   readonly #watch: PostgresWatch;
   readonly #statements = new Map<string, ReturnType<typeof forPostgres>>();
+  readonly #reported = new Map<string, string>(); // last reported defect of each statement, until it succeeds
   #isOpen = true;
   #isFull = false; // whether the last change failed for lack of disk space
   #defects = 0;
@@ -239,11 +240,14 @@ export class PostgresDatabase implements Database {
     const time = clock && wholeMs(clock());
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };
     try {
-      return await on.query(statement.text, positionalValues(statement.names, bound));
+      const found = await on.query(statement.text, positionalValues(statement.names, bound));
+      this.#reported.delete(sql);
+      return found;
     } catch (error) {
       if (error instanceof PostgresError && isDefect(error)) {
         this.#defects++;
-        this.#options.defective?.(nameOf(sql), error);
+        if (this.#reported.get(sql) !== error.message) this.#options.defective?.(nameOf(sql), error);
+        this.#reported.set(sql, error.message);
       }
       throw error;
     }

@@ -11,10 +11,10 @@ const PING_MS = 5_000;
 
 const PAUSE_MS = 250;
 
-/** Ping, which also looks for changes of any instance that cannot end: their sessions outlive the connections. */
+/** Ping; fails without our tables; finds stuck changes of any instance: sessions outlive connections. */
 const ALIVE = `SELECT ${IS_READ_ONLY} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
   SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
-    AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck`;
+    AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck FROM schema_version`;
 
 /** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =

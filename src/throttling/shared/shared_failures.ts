@@ -1,4 +1,4 @@
-import { realTime, type Schedule, wholeMs } from "../../model/clock.ts";
+import { realTime, type Schedule, wholeMs, within } from "../../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type SqlSteps } from "../../store/database.ts";
 import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";
@@ -55,7 +55,7 @@ export class SharedFailures {
     const work = () => countAll(failed, passed, this.digests);
     // While the database is unavailable, its circuit breaker fails each change at once.
     const totals = this.#change(work).catch(() => []).finally(() => this.#inFlight--);
-    return { totals, soon: this.#soon(totals) };
+    return { totals, soon: within(totals, MAX_WAIT_MS, this.schedule).then(() => {}) };
   }
 
   /** Publishes logins. */
@@ -82,16 +82,6 @@ export class SharedFailures {
   /** The unlogged tables need no wait for the disk. */
   #change<T>(work: () => SqlSteps<T>): Promise<T> {
     return this.database.change(work, { asyncCommit: true });
-  }
-
-  #soon(work: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.schedule(MAX_WAIT_MS, resolve);
-      void work.finally(() => {
-        cancel();
-        resolve();
-      });
-    });
   }
 
   async purge(lifetimeMs: number): Promise<void> {

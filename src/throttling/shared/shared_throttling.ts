@@ -1,6 +1,6 @@
 import { onError } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Schedule, type Stopwatch } from "../../model/clock.ts";
+import { type Schedule, type Stopwatch, within } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Poller } from "../../store/poller.ts";
 import type { Ban, BanSubject } from "../ban.ts";
@@ -11,6 +11,7 @@ import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
 const LOOK_MS = 1000; // interval of checks for changes without notification, in milliseconds
+const BAN_MS = 5000; // longest wait of an operator for a locked database, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
@@ -94,7 +95,11 @@ export class SharedThrottling {
   /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, "new");
-    return await this.#inTurn(() => this.#exchange()).then(() => true, onError(DatabaseFailure, () => false));
+    const stored = this.#inTurn(() => this.#exchange()).then(
+      () => true,
+      onError(DatabaseFailure, () => false),
+    );
+    return await within(stored, BAN_MS, this.parts.schedule) ?? false;
   }
 
   /** Lifts on all instances. @throws {DatabaseFailure} Nothing is changed then. */

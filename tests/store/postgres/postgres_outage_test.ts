@@ -44,6 +44,36 @@ Deno.test("PostgresDatabase waits for a server that restarts, but not for one th
   hasty.close();
 });
 
+Deno.test(
+  "PostgresDatabase is degraded while its tables are missing, reports each statement once, and recovers",
+  {
+    ignore: POSTGRES === undefined,
+  },
+  async () => {
+    await using server = await TestPostgres.start();
+    const name = await server.database();
+    const defects: string[] = [];
+    const database = new PostgresDatabase({
+      ...server.options(name),
+      defective: (_statement, { message }) => defects.push(message),
+    });
+    await untilKept(database, "before");
+    await until(() => database.isReachable);
+    const count = () => database.read(() => row("SELECT count(*) AS n FROM record", {}));
+    await server.sql(name, "ALTER SCHEMA authserver RENAME TO aside");
+    for (let i = 0; i < 3; i++) await assert.rejects(count(), /relation "record" does not exist/);
+    assert.deepEqual(defects, ['relation "record" does not exist']);
+    await until(() => database.status.kind === "degraded");
+    await server.sql(name, "ALTER SCHEMA aside RENAME TO authserver");
+    assert.deepEqual(await count(), { n: 1 });
+    await until(() => database.status.kind === "up");
+    await server.sql(name, "ALTER SCHEMA authserver RENAME TO aside");
+    await assert.rejects(count());
+    assert.equal(defects.length, 2, "the statement succeeded in between");
+    database.close();
+  },
+);
+
 Deno.test("PostgresDatabase is degraded while changes of any instance wait for a synchronous standby", {
   ignore: POSTGRES === undefined,
 }, async () => {

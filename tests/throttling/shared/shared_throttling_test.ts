@@ -231,6 +231,26 @@ test(
   },
 );
 
+test(
+  "keeps no operator waiting for a locked database, and stores all bans later",
+  async ([one, two], later) => {
+    const late = Promise.withResolvers<void>();
+    one.late = late.promise;
+    const until = one.clock.now + 60_000;
+    const stored = ["ann", "bob", "eve"].map((user) => one.shared.ban({ user }, until));
+    await settled();
+    await later(5000);
+    assert.deepEqual(await Promise.all(stored), [false, false, false]);
+    assert.equal(one.bans().length, 3, "they apply here");
+    assert.equal(two.bans().length, 0);
+    one.late = undefined;
+    late.resolve();
+    for (let i = 0; i < 10; i++) await settled();
+    await later(1000);
+    assert.equal(two.bans().length, 3);
+  },
+);
+
 test("does not count failures from before a right password afterwards", async ([one, two], later) => {
   for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
   const late = Promise.withResolvers<void>();

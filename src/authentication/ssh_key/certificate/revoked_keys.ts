@@ -146,13 +146,13 @@ async function readBinary(content: Buffer): Promise<RevokedKeys> {
         await readCertificates(list, revoked, steps);
         break;
       case SECTION.keys:
-        await eachString(list, steps, (blob) => revoked.addKey(blob));
+        await eachValue(list, steps, () => revoked.addKey(list.string()));
         break;
       case SECTION.sha1:
-        await eachString(list, steps, (digest) => revoked.addSha1(ofLength(digest, 20)));
+        await eachValue(list, steps, () => revoked.addSha1(ofLength(list.string(), 20)));
         break;
       case SECTION.sha256:
-        await eachString(list, steps, (digest) => revoked.addSha256(ofLength(digest, 32)));
+        await eachValue(list, steps, () => revoked.addSha256(ofLength(list.string(), 32)));
         break;
       case SECTION.signature: // ignored, as in OpenSSH: the operator owns the file
         reader.string();
@@ -174,10 +174,7 @@ async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: T
     const [part, content] = [list.byte(), list.nested()];
     switch (part) {
       case PART.serials:
-        while (!content.isAtEnd) {
-          known.serials.add(content.uint64());
-          if (steps.shouldYield) await steps.yield();
-        }
+        await eachValue(content, steps, () => known.serials.add(content.uint64()));
         break;
       case PART.range:
         known.serials.add(content.uint64(), content.uint64());
@@ -187,7 +184,7 @@ async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: T
         await readBitmap(content, known, steps);
         break;
       case PART.keyIds:
-        await eachString(content, steps, (id) => known.keyIds.add(id.toString("utf8")));
+        await eachValue(content, steps, () => known.keyIds.add(content.string().toString("utf8")));
         break;
       case PART.extension:
         skipExtension(content);
@@ -213,9 +210,9 @@ async function readBitmap(content: WireReader, known: RevokedCertificates, steps
   }
 }
 
-async function eachString(list: WireReader, steps: TimeSlicer, use: (value: Buffer) => void): Promise<void> {
+async function eachValue(list: WireReader, steps: TimeSlicer, readOne: () => void): Promise<void> {
   while (!list.isAtEnd) {
-    use(list.string());
+    readOne();
     if (steps.shouldYield) await steps.yield();
   }
 }
