@@ -70,7 +70,7 @@ export class LdapSource implements AttributeSource {
       : await this.#directory.findUser(user, attributes, asked);
     // Without the entry's limits the user could do more.
     if (found.kind === "several") {
-      throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: several entries of the user`);
+      throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: several entries or names`);
     }
     if (found.kind !== "found") return NO_ATTRIBUTES;
     const { entry } = found;

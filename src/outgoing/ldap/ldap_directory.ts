@@ -14,6 +14,7 @@ import type { Origin } from "../../config/service_config.ts";
 import { userKey } from "../../model/credentials.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
+import { fillName } from "../../model/name_template.ts";
 import { messageOf, trimEndCharacters } from "../../model/text.ts";
 import { type ProbeAnswer, PROBER } from "../probed_kind.ts";
 
@@ -25,9 +26,12 @@ export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed"
 const SUCCESS = 0;
 const SIZE_LIMIT_EXCEEDED = 4;
 const NO_SUCH_OBJECT = 32;
+/** Results of a search for one entry that the server cannot have (34: it does not know names of this form). */
+const NO_ENTRY: readonly number[] = [NO_SUCH_OBJECT, 34];
 /** Results of a bind that concern the user, not the server (RFC 4511, appendix A); 19 and 53: locked in 389ds. */
 const REFUSED: readonly number[] = [19, NO_SUCH_OBJECT, 48, 49, 53];
 const IDLE_MS = 25_000;
+const ANY_ENTRY = "(objectClass=*)";
 
 /** `search`: bound as the service; `bind`: checks passwords, never searches. */
 type Purpose = "search" | "bind";
@@ -54,7 +58,7 @@ export class LdapServer {
   async search(search: LdapSearch, caller: Requester): Promise<readonly LdapEntry[]> {
     return await this.#run("search", caller, async (connection) => {
       const { entries, ...result } = await connection.search(search);
-      if (result.code === NO_SUCH_OBJECT && search.scope === "base") return [];
+      if (NO_ENTRY.includes(result.code) && search.scope === "base") return [];
       // Fewer than asked for: the limit is the server's.
       const isCut = result.code === SIZE_LIMIT_EXCEEDED && entries.length >= search.most;
       if (result.code !== SUCCESS && !isCut) throw this.#unusable("a search", result);
@@ -257,20 +261,30 @@ export class LdapDirectory {
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
-  /** Like {@link findUser}, by the name that {@link nameOf} returns. @throws {RemoteUnavailable} */
+  /**
+   * Like {@link findUser}, by the name that {@link nameOf} returns. An entry whose template has several values, one of
+   * them of this name, counts as several: its lock or limit may concern the user. @throws {RemoteUnavailable}
+   */
   async findName(dn: string, wanted: readonly string[], { server, caller }: Asked): Promise<FoundUser> {
-    const { dnTemplate, userBase } = this.config;
+    const { dnTemplate, userBase, userFilter } = this.config;
     const user = dnTemplate && userInName(dn, dnTemplate);
     if (dnTemplate !== undefined && user === undefined) return { kind: "none" };
     if (dnTemplate === undefined && !isBelow(dn, userBase)) return { kind: "none" };
     const attributes = [...wanted, ...STATUS_ATTRIBUTES];
-    const search = { base: dn, scope: "base", filter: "(objectClass=*)", attributes, most: 2 } as const;
+    // Any user name; other comparisons (RFC 4515, 3) have no such form.
+    const filter = /[:~<>]=%user%/.test(userFilter) ? ANY_ENTRY : userFilter.replaceAll("%user%", "*");
+    const search = { base: dn, scope: "base", filter, attributes, most: 2 } as const;
     const found = user !== undefined
       ? await this.findUser(user, wanted, { server, caller })
       : onlyOne(await server.search(search, caller));
     if (found.kind !== "found") return found;
-    const name = nameOf(found.entry, dnTemplate);
-    return name !== undefined && sameName(name, dn) ? found : { kind: "none" };
+    const isNamed = (name: string | undefined) => name !== undefined && sameName(name, dn);
+    if (isNamed(nameOf(found.entry, dnTemplate))) return found;
+    const one = fillName(dnTemplate ?? "", (name) => {
+      const values = valuesOf(found.entry, name);
+      return values.find((value) => userKey(value) === userKey(user ?? "")) ?? values[0];
+    });
+    return { kind: isNamed(one) ? "several" : "none" };
   }
 
   /** Probes one server: login of the service, base entry and the test user. @throws {RemoteUnavailable} */
@@ -278,7 +292,7 @@ export class LdapDirectory {
     const server = this.#servers.find((server) => server.address === address);
     if (server === undefined) throw new TypeError(`no server ${address}`);
     const { userBase, testUser, bindDN } = this.config;
-    const base = { base: userBase, filter: "(objectClass=*)", attributes: ["1.1"] };
+    const base = { base: userBase, filter: ANY_ENTRY, attributes: ["1.1"] };
     const [entry] = await server.search({ ...base, scope: "base", most: 1 }, PROBER);
     const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };

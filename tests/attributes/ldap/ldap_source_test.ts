@@ -38,6 +38,8 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
     person("bob", "x", { gidNumber: "77", jpegPhoto: "\u00ff".repeat(1_500_000) }),
     person("expired", "x", { shadowExpire: "1" }),
     person("locked", "x", { pwdAccountLockedTime: "000001010000Z" }),
+    person("anna", "x", { uid: ["anna", "ann"], pwdAccountLockedTime: "000001010000Z" }),
+    person("left", "x", { employeeType: "left" }),
     person("twin1", "x", { description: "twin" }),
     person("twin2", "x", { description: "twin" }),
     person("mia", "x", { mail: "mia@example.org", roomNumber: "5m" }),
@@ -215,6 +217,38 @@ test("knows users by the names of their entries, but only below its base", async
   assert.equal(await account("uid=alice,o=Elsewhere"), undefined);
   assert.equal(await account(dn, `ou=groups,${BASE}`), undefined);
   assert.equal(await account(`uid=x\\,ou=people,${BASE}`), undefined);
+});
+
+test("gives an entry that userFilter excludes no attributes, whether it looks users up by template or by entry", async () => {
+  const userFilter = "(&(uid=%user%)(!(employeeType=left)))";
+  const left = `uid=left,ou=people,${BASE}`;
+  const byEntry = { dnTemplate: undefined, userFilter };
+  assert.equal((await found({ userFilter }, identity("CN=left,O=Demo"))).standard.size, 0);
+  assert.equal((await found(byEntry, identity(left))).standard.size, 0);
+  for (const filter of [userFilter, "(uid~=%user%)", "(uid:caseIgnoreMatch:=%user%)", "(uid=al%user%)"]) {
+    const { standard } = await found(
+      { ...byEntry, userFilter: filter },
+      identity(`uid=alice,ou=people,${BASE}`),
+    );
+    assert.deepEqual(standard.get("xlogin")?.allowed, ["alice"], filter);
+  }
+});
+
+test("refuses a user whose entry has several values in dnTemplate, since its lock would not count", async () => {
+  for (const dn of ["CN=anna,O=Demo", "CN=ANN,O=Demo"]) {
+    await assert.rejects(found({}, identity(dn)), {
+      code: "ERR_USER_ATTRIBUTE",
+      message: "Attribute source LDAP: several entries or names",
+    });
+  }
+  assert.equal((await found({}, identity("CN=anna,O=Elsewhere"))).standard.size, 0);
+});
+
+test("does not know users whose names the server cannot have", async () => {
+  for (const part of ["DC=ä", "1.2.3.4=x"]) {
+    const { standard } = await found({ dnTemplate: undefined }, identity(`${part},ou=people,${BASE}`));
+    assert.equal(standard.size, 0, part);
+  }
 });
 
 test("refuses a user with several entries, since their limits may differ", async () => {
