@@ -1,5 +1,5 @@
 import { attempt } from "../model/attempt.ts";
-import type { Logger } from "../logging/logger.ts";
+import { type Logger, SILENT } from "../logging/logger.ts";
 import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { printable } from "../model/text.ts";
@@ -131,12 +131,7 @@ export class Assignments {
 
 /** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
-  const { identity, uid, role, groups, others = [] } = config;
-  const diagnostics: Diagnostic[] = [];
-  for (const expression of [identity, uid, role, groups, ...others.map(({ value }) => value)]) {
-    if (expression !== undefined) compiled(expression, (diagnostic) => diagnostics.push(diagnostic));
-  }
-  return diagnostics;
+  return attempt(() => (new Assignments(config, SILENT), []), InvalidFile, ({ diagnostics }) => diagnostics);
 }
 
 function compiled(

@@ -55,6 +55,24 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
   });
 });
 
+Deno.test("check reports an error in each expression of an authenticator, since the service would not start", async () => {
+  const method = "container.security.rest.authentication.";
+  const names = ["identityAssign", "uidAssign", "roleAssign", "groupsAssign", "displayNameAssign"];
+  await using site = await createSite({
+    properties: {
+      [`${method}order`]: "OAUTH",
+      [`${method}OAUTH.issuer`]: "https://localhost:1",
+      [`${method}OAUTH.requiredAudience`]: "uftp",
+      ...Object.fromEntries(names.map((name) => [`${method}OAUTH.${name}`, "name +"])),
+    },
+  });
+  const { code, err } = await check(site);
+  assert.equal(code, 1);
+  for (const name of names) {
+    assert.match(err, new RegExp(`OAUTH\\.${name} = name \\+: Expected an expression`));
+  }
+});
+
 Deno.test("check --strict treats warnings as errors", async () => {
   await using site = await createSite();
   assert.equal((await check(site, "--strict")).code, 0);
