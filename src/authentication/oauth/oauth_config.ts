@@ -154,7 +154,7 @@ export const KEYS = {
   }),
   emailVerified: optional(flag({
     help:
-      "Reject users without email_verified; default true if issuer is set and the name contains email, else false",
+      "Reject users without email_verified; default true if issuer is set and the name, account, role or groups come from email, else false",
     added: true,
   })),
   groupsClaim: list({
@@ -218,7 +218,9 @@ export async function read(values: Values, place: Place) {
   const client = await readClientLogin(values, place);
   const naming = readNaming(values, place);
   const named = assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "";
-  const byEmail = /\bemail\b/.test(named);
+  const granted = [assignments.uid, assignments.role, assignments.groups].map((each) => each?.text ?? "");
+  const byEmail = /\bemail\b/.test(named) ||
+    granted.some((text) => /\bemail\b/.test(text) && !/\bemail_verified\b/.test(text));
   if (rest.issuer === undefined && /\biss\b/.test(named)) {
     reader.warn(
       `${prefix}address`,
