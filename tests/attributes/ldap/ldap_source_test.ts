@@ -209,6 +209,18 @@ test("refuses a user whose entry lacks the attribute of a limit", async () => {
   );
 });
 
+test("gives another limit to a user whose entry lacks the attribute of an expression that compares it with null", async () => {
+  const text = "attr['description'] == null ? '/nowhere' : attr['description']";
+  const others = [{ name: "uftpd.HPC.includes", value: { text, origin: ORIGIN } }];
+  for (const [user, paths] of [["alice", ["/work/a", "/work/b"]], ["bob", ["/nowhere"]]] as const) {
+    const { extra } = await found(
+      { assignments: { ...assignments({}), others } },
+      identity(`CN=${user},O=Demo`),
+    );
+    assert.deepEqual(extra.get("uftpd.HPC.includes"), paths, user);
+  }
+});
+
 test("knows users by the names of their entries, but only below its base", async () => {
   const dn = `uid=alice,ou=people,${BASE}`;
   const account = async (dn: string, userBase = `ou=people,${BASE}`) =>
