@@ -170,6 +170,23 @@ test("check and check --online test filters and servers, login and test user", a
   );
 });
 
+test("check --online reports a test user who cannot log in, since dnTemplate gives no name", async () => {
+  await using site = await ldapSite({ [`${METHOD}LDAP.dnTemplate`]: "CN=%mail%,O=Demo" });
+  await served(site, async (ask) => {
+    const { status, body } = await ask("alice", "wonder-4711");
+    await body?.cancel();
+    assert.equal(status, 401);
+  });
+  assert(site.snapshot !== undefined);
+  const findings = await checkOnline(site.snapshot, { log: SILENT, clock: Date.now });
+  const told = findings.find(({ system }) => system === "method LDAP");
+  assert.equal(told?.ok, false, told?.found);
+  assert.match(
+    told?.found ?? "",
+    /finds alice .*; the entry has not one value for each attribute of dnTemplate$/,
+  );
+});
+
 test("the core may only connect to the servers and read the truststore", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.address`]: "ldaps://one.example ldap://two.example:3890",

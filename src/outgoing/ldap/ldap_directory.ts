@@ -14,7 +14,7 @@ import type { Origin } from "../../config/service_config.ts";
 import { userKey } from "../../model/credentials.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
-import { fillName } from "../../model/name_template.ts";
+import { fillName, namesIn } from "../../model/name_template.ts";
 import { messageOf, trimEndCharacters } from "../../model/text.ts";
 import { type ProbeAnswer, PROBER } from "../probed_kind.ts";
 
@@ -291,18 +291,20 @@ export class LdapDirectory {
   async probe(address: string): Promise<ProbeAnswer> {
     const server = this.#servers.find((server) => server.address === address);
     if (server === undefined) throw new TypeError(`no server ${address}`);
-    const { userBase, testUser, bindDN } = this.config;
+    const { userBase, testUser, bindDN, dnTemplate } = this.config;
     const base = { base: userBase, filter: ANY_ENTRY, attributes: ["1.1"] };
     const [entry] = await server.search({ ...base, scope: "base", most: 1 }, PROBER);
     const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };
     if (testUser === undefined) return { ok: true, found: `${bound}; finds ${userBase}` };
-    const found = await this.findUser(testUser, ["1.1"], { server, caller: PROBER });
-    if (found.kind === "found") {
-      return { ok: true, found: `${bound}; finds ${testUser} as ${found.entry.dn}` };
+    const found = await this.findUser(testUser, namesIn(dnTemplate ?? ""), { server, caller: PROBER });
+    if (found.kind !== "found") {
+      const entries = found.kind === "none" ? "no entry" : "several entries";
+      return { ok: false, found: `${bound}; userFilter finds ${entries} for ${testUser}` };
     }
-    const entries = found.kind === "none" ? "no entry" : "several entries";
-    return { ok: false, found: `${bound}; userFilter finds ${entries} for ${testUser}` };
+    const ok = nameOf(found.entry, dnTemplate) !== undefined;
+    const named = ok ? "" : "; the entry has not one value for each attribute of dnTemplate";
+    return { ok, found: `${bound}; finds ${testUser} as ${found.entry.dn}${named}` };
   }
 
   close(): void {

@@ -100,7 +100,7 @@ Deno.test("LdapDirectory.probe() looks for the base, then for the test user", as
   const base = [message(1, entry(BASE, {})), end(1, 0)];
   const probe = async (testUser: string | undefined, ...answers: Answer[]) =>
     await directory({ testUser }, answers).probe(ADDRESS);
-  const [user, other] = [message(2, entry("uid=a", {})), message(2, entry("uid=b", {}))];
+  const [user, other] = ["a", "b"].map((uid) => message(2, entry(`uid=${uid}`, { uid: [uid] })));
   const all = { bound: "searches anonymously" };
   assert.deepEqual(await probe(undefined, end(1, 32)), {
     ok: false,
@@ -110,6 +110,10 @@ Deno.test("LdapDirectory.probe() looks for the base, then for the test user", as
   assert.deepEqual(await probe("a", ...base, user, end(2, 0)), {
     ok: true,
     found: `${all.bound}; finds a as uid=a`,
+  });
+  assert.deepEqual(await probe("a", ...base, message(2, entry("uid=a", { uid: ["a", "b"] })), end(2, 0)), {
+    ok: false,
+    found: `${all.bound}; finds a as uid=a; the entry has not one value for each attribute of dnTemplate`,
   });
   for (const [answers, what] of [[[], "no entry"], [[user, other], "several entries"]] as const) {
     assert.deepEqual(await probe("a", ...base, ...answers, end(2, 0)), {
