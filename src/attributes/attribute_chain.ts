@@ -14,6 +14,7 @@ import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
 import { type KindList, kindOf, openAll } from "../config/kind.ts";
+import { BANNED_ROLE } from "./user_attributes.ts";
 
 /** Account, groups and role from authentication (credentials.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {
@@ -148,12 +149,12 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
   };
 }
 
-/** Attributes that dynamic sources override: accounts, never roles. */
+/** Attributes that dynamic sources override: accounts, no role except a ban. */
 const OVERRIDDEN: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**
  * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
- * Accounts and groups of the dynamic sources override those of others (credentials.md 7.3).
+ * Accounts, groups and bans of the dynamic sources override those of others (credentials.md 7.3).
  */
 export async function createAttributes(
   { attributes: config, dynamicAttributes: dynamic }: Record<
@@ -190,7 +191,9 @@ function accountsOnly(source: AttributeSource): AttributeSource {
     name: source.name,
     async attributesOf(identity, signal) {
       const { standard } = await source.attributesOf(identity, signal);
-      const overriding = [...standard].filter(([name]) => OVERRIDDEN.includes(name));
+      const overriding = [...standard].filter(([name, { allowed }]) =>
+        OVERRIDDEN.includes(name) || (name === "role" && allowed.includes(BANNED_ROLE))
+      );
       return { standard: new Map(overriding), extra: new Map() };
     },
     status: (address) => source.status?.(address),

@@ -26,7 +26,7 @@ export interface UserAttributes {
 
 /** Role without credentials. */
 export const ANONYMOUS_ROLE = "anonymous";
-const BANNED_ROLE = "banned";
+export const BANNED_ROLE = "banned";
 
 /**
  * Combines the sources' attributes with the caller's preferences. An account proven on some servers is valid on

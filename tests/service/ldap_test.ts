@@ -21,6 +21,7 @@ const slapd = ignore ? undefined : await TestSlapd.start(
   authority.issue({ subject: "CN=localhost", names: ["localhost"] }),
   [
     person("alice", "wonder-4711", { roomNumber: "1k" }),
+    person("Dave", "x", { shadowExpire: "1", roomNumber: "1k" }),
     [`cn=hpc,ou=groups,${BASE}`, {
       objectClass: "posixGroup",
       gidNumber: "5001",
@@ -32,7 +33,7 @@ const slapd = ignore ? undefined : await TestSlapd.start(
 Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
 
 /** Creates a site that queries the directory. */
-async function ldapSite(more: Readonly<Record<string, string>> = {}) {
+async function ldapSite(more: Readonly<Record<string, string>> = {}, map?: string) {
   const common = (prefix: string) => ({
     [`${prefix}LDAP.address`]: slapd?.ldaps ?? "",
     [`${prefix}LDAP.bindDN`]: SERVICE.dn,
@@ -44,6 +45,7 @@ async function ldapSite(more: Readonly<Record<string, string>> = {}) {
   const site = await createSite({
     authority,
     passwords: passwordLine(["dave", "right-1"], "CN=Dave,O=Demo"),
+    map,
     files: { "conf/ldap-password": `${SERVICE.password}\n` },
     properties: {
       [`${METHOD}order`]: "LDAP PASSWORD",
@@ -112,6 +114,31 @@ test("a site with users in LDAP opens sessions with account, group and limit of 
       "1024",
     ]);
   });
+});
+
+test("an expired entry bans its user, also as a dynamic source", async () => {
+  const map = JSON.stringify({ "CN=Dave,O=Demo": { role: "user", xlogin: "alice" } });
+  const dynamic = "container.security.dynamicAttributes.";
+  const source = Object.entries({
+    address: slapd?.ldaps ?? "",
+    bindDN: SERVICE.dn,
+    bindPasswordFile: "{folder}/conf/ldap-password",
+    userBase: `ou=people,${BASE}`,
+    dnTemplate: "CN=%uid%,O=Demo",
+  }).map(([key, value]) => [`${dynamic}LDAP.${key}`, value]);
+  const asDynamic = {
+    [`${SOURCE}order`]: "FILE",
+    [`${dynamic}order`]: "LDAP",
+    ...Object.fromEntries(source),
+  };
+  for (const more of [{ [`${SOURCE}order`]: "FILE LDAP" }, asDynamic]) {
+    await using site = await ldapSite(more, map);
+    await served(site, async (ask) => {
+      const answer = await ask("dave", "right-1", "/rest/auth/HPC");
+      assert.equal(answer.status, 403, await answer.text());
+      assert.equal(site.site.daemon("HPC").sessionRequests.length, 0);
+    });
+  }
 });
 
 test("check reports ineffective LDAP settings", async () => {
