@@ -27,7 +27,9 @@ interface Row<T> {
 
 const FLAG = { allows: isFlag, expected: "true or false" };
 
-const SESSION_ROWS: readonly Row<{ readonly request: SessionRequest; readonly secret: Secret }>[] = [
+type SessionRow = Row<{ readonly request: SessionRequest; readonly secret: Secret }>;
+
+const SESSION_ROWS: readonly SessionRow[] = [
   {
     key: "client-ip",
     field: "clientAddresses",
@@ -88,18 +90,12 @@ const SESSION_ROWS: readonly Row<{ readonly request: SessionRequest; readonly se
     allows: (text) => text === "AES" || text === "BLOWFISH",
     expected: "AES or BLOWFISH",
   },
-  {
-    key: "includes",
-    text: ({ request }) => request.includes || undefined,
+  ...(["includes", "excludes"] as const).map((key): SessionRow => ({
+    key,
+    text: ({ request }) => request[key] || undefined,
     allows: (text, { request }) => patternsLieInside(text, request.file),
     expected: "patterns inside the directory of the session, separated by colons",
-  },
-  {
-    key: "excludes",
-    text: ({ request }) => request.excludes || undefined,
-    allows: (text, { request }) => patternsLieInside(text, request.file),
-    expected: "patterns inside the directory of the session, separated by colons",
-  },
+  })),
   {
     key: "access-permissions",
     field: "permission",

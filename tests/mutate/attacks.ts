@@ -137,7 +137,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A user of another authenticator who gets the LDAP attributes of the same `uid`"],
     broken: "a matching part of a distinguished name suffices",
     file: "src/outgoing/ldap/ldap_directory.ts",
-    change: instead("name !== undefined && sameName(name, dn) ? found", "name !== undefined ? found"),
+    change: instead("name !== undefined && sameName(name, dn);", "name !== undefined;"),
     tests: ["tests/attributes/ldap/ldap_source_test.ts"],
   },
   {

@@ -10,7 +10,7 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const provider = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
 const signer = createSigner("EdDSA", "1");
 provider.keys.push(signer.jwk);
-Deno.test.afterAll(() => provider[Symbol.asyncDispose]());
+Deno.test.afterAll(async () => await provider[Symbol.asyncDispose]());
 
 const MAIL = "boss@example.org";
 const BY_MAIL = { roleAssign: `email == "${MAIL}" ? "admin" : "user"` };
@@ -39,13 +39,12 @@ async function login(settings: Readonly<Record<string, string>>, claims: object)
 }
 
 Deno.test("an e-mail address that the issuer did not verify gives neither role nor account nor groups", async () => {
-  for (
-    const settings of [
-      BY_MAIL,
-      { uidAssign: `email == "${MAIL}" ? "boss" : "guest"` },
-      { groupsAssign: "[email]" },
-    ]
-  ) {
+  const all: readonly Readonly<Record<string, string>>[] = [
+    BY_MAIL,
+    { uidAssign: `email == "${MAIL}" ? "boss" : "guest"` },
+    { groupsAssign: "[email]" },
+  ];
+  for (const settings of all) {
     for (const claims of [{ email: MAIL, email_verified: false }, { email: MAIL }]) {
       assert.equal(await login(settings, claims), 401, JSON.stringify([settings, claims]));
     }

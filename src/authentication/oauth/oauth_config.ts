@@ -45,9 +45,7 @@ export const KEYS = {
   })),
   allowPlainHttp: ALLOW_PLAIN_HTTP,
   validate: flag({ help: "Use the introspection endpoint, as an OAuth client", default: false }),
-  clientId: optional(
-    text({ name: "clientID", help: "OAuth client id, for validate and signIn" }),
-  ),
+  clientId: optional(text({ name: "clientID", help: "OAuth client id, for validate and signIn" })),
   clientSecret: optional(secretText({ help: "OAuth client secret, for validate and signIn" })),
   signIn: flag({
     help:

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { JWK } from "jose";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { printable } from "../../model/text.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
+import type { OutgoingHttp, OutgoingRequest } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus, RemoteSystemOptions, Requester } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
@@ -159,13 +159,7 @@ export class Provider {
   }
 
   /** Sends a request to an endpoint on a caller's behalf. @throws {RemoteUnavailable} Also what `read` throws. */
-  ask<T>(
-    request: OutgoingRequest,
-    caller: Requester,
-    read: (response: OutgoingResponse) => T | Promise<T>,
-  ): Promise<T> {
-    return this.#system(request.url).ask(request, caller, read);
-  }
+  readonly ask: RemoteHttp["ask"] = (request, ...more) => this.#system(request.url).ask(request, ...more);
 
   unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
     return this.#system(url).unusable(reason, cause);

@@ -215,18 +215,17 @@ class Assertion {
 
   /** Asserts that it authenticates a user for this request. @throws {InvalidResponse} */
   checkAuthentication(expected: Expectation): void {
-    const tolerance = toleranceOf(expected);
-    this.#checkConditions(this.element.one(ASSERTION, "Conditions"), expected, tolerance, true);
+    this.#checkConditions(this.element.one(ASSERTION, "Conditions"), expected, true);
     for (const statement of this.element.all(ASSERTION, "AuthnStatement")) {
       const end = statement.attribute("SessionNotOnOrAfter");
-      if (end !== undefined && expected.now - tolerance >= parseInstant(end)) {
+      if (end !== undefined && expected.now - toleranceOf(expected) >= parseInstant(end)) {
         throw new InvalidResponse("the session has ended");
       }
     }
     const bearers = this.element.one(ASSERTION, "Subject").all(ASSERTION, "SubjectConfirmation")
       .filter((confirmation) => confirmation.attribute("Method") === BEARER);
     if (bearers.length === 0) throw new InvalidResponse("the subject is not confirmed for a bearer");
-    for (const bearer of bearers) checkBearer(bearer, expected, tolerance);
+    for (const bearer of bearers) checkBearer(bearer, expected);
   }
 
   /** Asserts that it concerns the same user and issuer, and is fresh; it names neither us nor the request. @throws {InvalidResponse} */
@@ -240,17 +239,12 @@ class Assertion {
       throw new InvalidResponse("the attributes are not fresh");
     }
     for (const conditions of this.element.all(ASSERTION, "Conditions")) {
-      this.#checkConditions(conditions, expected, toleranceOf(expected), false);
+      this.#checkConditions(conditions, expected, false);
     }
   }
 
-  #checkConditions(
-    conditions: XmlElement,
-    expected: Expectation,
-    tolerance: number,
-    needsAudience: boolean,
-  ): void {
-    checkPeriod(conditions, expected.now, tolerance);
+  #checkConditions(conditions: XmlElement, expected: Expectation, needsAudience: boolean): void {
+    checkPeriod(conditions, expected);
     for (const condition of conditions.children) {
       if (condition.namespace !== ASSERTION || !CONDITIONS.has(condition.name)) {
         throw new InvalidResponse(`the condition ${condition.name} is not known`);
@@ -288,7 +282,7 @@ function readIssuer(issuer: XmlElement): string {
   return issuer.text;
 }
 
-function checkBearer(confirmation: XmlElement, expected: Expectation, tolerance: number): void {
+function checkBearer(confirmation: XmlElement, expected: Expectation): void {
   const data = confirmation.one(ASSERTION, "SubjectConfirmationData");
   const recipient = data.requiredAttribute("Recipient");
   if (expected.strict && !expected.identifiers.includes(recipient)) {
@@ -301,7 +295,7 @@ function checkBearer(confirmation: XmlElement, expected: Expectation, tolerance:
   if (data.attribute("NotBefore") !== undefined) {
     throw new InvalidResponse("a bearer confirmation has NotBefore");
   }
-  checkPeriod(data, expected.now, tolerance);
+  checkPeriod(data, expected);
 }
 
 /** Parses a UTC time (saml-core-2.0-os 1.3.3) to milliseconds. */
@@ -315,8 +309,9 @@ function parseInstant(text: string): number {
   return at;
 }
 
-/** Checks `NotBefore` and `NotOnOrAfter` if present, with a tolerance in milliseconds. */
-function checkPeriod(element: XmlElement, now: number, tolerance: number): void {
+/** Checks `NotBefore` and `NotOnOrAfter` if present, with {@link toleranceOf}. */
+function checkPeriod(element: XmlElement, expected: Expectation): void {
+  const [now, tolerance] = [expected.now, toleranceOf(expected)];
   const [from, until] = ["NotBefore", "NotOnOrAfter"].map((name) => element.attribute(name));
   if (from !== undefined && now + tolerance < parseInstant(from)) {
     throw new InvalidResponse(`${element.name} is not valid yet`);
