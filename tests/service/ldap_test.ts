@@ -243,6 +243,16 @@ for (const [key, value, expected] of WRONG) {
   });
 }
 
+test("escaped octets in a filter for groups are reported, since no group would be found", async () => {
+  const groupFilter = "(&(cn=gr\\\\c3\\\\bcn)(memberUid=%user%))";
+  await using site = await ldapSite({ [`${SOURCE}LDAP.groupFilter`]: groupFilter });
+  assert.equal(site.config, undefined);
+  assert.match(
+    site.found.join("\n"),
+    /attributes\.LDAP\.groupFilter = .*: expected the characters themselves/,
+  );
+});
+
 test("a wrong password counts even while LDAP is down, for known and unknown users alike", async () => {
   await using site = await ldapSite({ [`${SOURCE}order`]: "FILE" });
   /** Returns the statuses for wrong passwords until the throttle answers 429. */

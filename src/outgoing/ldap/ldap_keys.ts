@@ -54,7 +54,7 @@ export const LDAP_KEYS = {
 export type LdapConfig = Infer<typeof LDAP_KEYS> & { readonly userFilterOrigin: Origin };
 
 /** Checks the values of the common keys; `undefined` with diagnostics. */
-export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
+export function readLdap<T extends Infer<typeof LDAP_KEYS> & { readonly groupFilter?: string }>(
   values: T,
   { reader, prefix }: Place,
 ): T & LdapConfig | undefined {
@@ -69,9 +69,10 @@ export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
   if (!userFilter.includes("%user%")) {
     reader.error(`${prefix}userFilter`, "expected %user% in it", userFilter);
   }
-  // The filter parser reads such escapes as characters, not as octets of UTF-8.
-  if (/\\[89a-f][0-9a-f]/i.test(userFilter)) {
-    reader.error(`${prefix}userFilter`, "expected the characters themselves in place of escapes", userFilter);
+  for (const [key, filter = ""] of Object.entries({ userFilter, groupFilter: values.groupFilter })) {
+    // The filter parser reads such escapes as characters, not as octets of UTF-8.
+    if (!/\\[89a-f][0-9a-f]/i.test(filter)) continue;
+    reader.error(`${prefix}${key}`, "expected the characters themselves in place of escapes", filter);
   }
   const diagnostic = dnTemplate && templateDiagnostic(dnTemplate, "uid");
   if (diagnostic !== undefined && diagnostic !== "") {
