@@ -172,12 +172,7 @@ export async function createAttributes(
     chain.close();
     throw error;
   });
-  const last = new AttributeChain({
-    ...parts,
-    name: "dynamicAttributes",
-    links: dynamicLinks,
-    policy: dynamic.policy,
-  });
+  const last = new AttributeChain({ ...parts, ...dynamic, name: "dynamicAttributes", links: dynamicLinks });
   return new AttributeChain({
     name: "all attributes",
     links: [{ source: chain, optional: false }, { source: accountsOnly(last), optional: false }],

@@ -2,6 +2,7 @@ import { onError } from "../../model/attempt.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { AnswerCache } from "../../model/answer_cache.ts";
 import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
+import { canonicalDn, ifValidDn } from "../../model/distinguished_name.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type Asked, fillFilter, LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
@@ -33,7 +34,7 @@ export class LdapSource implements AttributeSource {
     this.name = config.name;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
     this.#cache = new AnswerCache(parts);
-    this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [name.toLowerCase(), value]));
+    this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [groupKey(name), value]));
   }
 
   async attributesOf({ dn, uid }: Identity, signal: AbortSignal): Promise<AttributeSet> {
@@ -108,7 +109,7 @@ export class LdapSource implements AttributeSource {
   /** Returns the mapped group; without a map the group's first name that is not a number. */
   #unixGroup(names: readonly string[]): readonly string[] {
     if (this.#groupsMap.size > 0) {
-      return names.flatMap((name) => this.#groupsMap.get(name.toLowerCase()) ?? []).slice(0, 1);
+      return names.flatMap((name) => this.#groupsMap.get(groupKey(name)) ?? []).slice(0, 1);
     }
     return names.filter((name) => isUserAccount(name) && !/^\d+$/.test(name)).slice(0, 1);
   }
@@ -137,6 +138,9 @@ export class LdapSource implements AttributeSource {
     return [...found.values()];
   }
 }
+
+/** Returns the form that equal names of groups share: cn, number or distinguished name. */
+const groupKey = (name: string) => ifValidDn(() => canonicalDn(name)) ?? name.toLowerCase();
 
 /** Returns the account: the only `uid`, or `sAMAccountName` of Active Directory. */
 function accountOf(entry: LdapEntry): string | undefined {

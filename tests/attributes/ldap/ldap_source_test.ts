@@ -146,6 +146,9 @@ test("maps groups by cn, number and name, with the group of gidNumber first", as
   ];
   assert.deepEqual(await groups({ groupsMap }), ["staff", "cluster", "members"]);
   assert.deepEqual(await groups({ groupsMap }, identity("CN=bob,O=Demo")), ["cluster"]);
+  for (const name of [`CN=Inner, OU=groups, ${BASE}`, `cn=\\69nner,ou=groups,${BASE}`]) {
+    assert.deepEqual(await groups({ groupsMap: [{ name, value: "members" }] }), ["members"], name);
+  }
 });
 
 test("follows nested groups, even circular ones", async () => {
