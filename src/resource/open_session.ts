@@ -2,7 +2,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { invalidRequest } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
@@ -14,6 +14,9 @@ import { jsonResponse } from "./text_response.ts";
 import { checkTokenAddresses, checkTokenServer, confinedSession } from "./token_limits.ts";
 
 const MAX_ADDRESSES = 16;
+
+/** What the daemon was told about an account. */
+const PROMISED = ["uid", "groups", "includes", "excludes"] as const;
 
 /**
  * Serves `POST /rest/auth/<server>[-<n>]`: announces the caller to a daemon (rest-api.md 1.10).
@@ -27,7 +30,8 @@ export async function openSession(call: Call, names: NameService | undefined): P
   checkTokenAddresses(call, clientAddresses);
   clientAddresses.forEach(call.admit);
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
-  const account = attributesOnServer(call.user, name, { requestedGroup: request.group, log: call.log });
+  const options = { requestedGroup: request.group, log: call.log };
+  const account = attributesOnServer(call.user, name, options);
   const { uid, gid, groups } = account;
   const capabilities = capabilitiesOf(call.caller);
   const session = capabilities !== undefined
@@ -54,6 +58,11 @@ export async function openSession(call: Call, names: NameService | undefined): P
     ...session,
   }, { instance, signal: call.signal });
   [call.clientAddress, ...clientAddresses].forEach(call.admit); // the daemon may have taken long
+  const user = await call.userNow();
+  const now = user && attributesOnServer(user, name, options);
+  if (now && PROMISED.some((member) => now[member] !== account[member])) {
+    throw httpError("ERR_NO_ACCOUNT", "the account or its limits changed since the request");
+  }
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }

@@ -124,6 +124,7 @@ async function open(
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
+    accountStatus: who.accountStatus,
     servers,
     cluster,
     routes: await routesOf({

@@ -158,6 +158,46 @@ Deno.test("shares of an owner who is removed from the map end, and the excludes 
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
 });
 
+Deno.test("nobody gets a session with an account that was lost while the daemon was opening the session", async () => {
+  const everybody = PASSWORDS + passwordLine(BOB, BOB_DN);
+  await changeFile("conf/mapfile.json", mapWith(ALICES));
+  const id = await sharing.share("d/");
+  const body = { serverPath: `${sharing.data}/d/` };
+  const during = async (change: () => Promise<void>) => {
+    const asked = [
+      sharing.system.ask("/rest/auth/HPC", { as: ALICE, body }),
+      sharing.system.ask(`/rest/access/HPC/${id}`, { as: BOB, body }),
+      sharing.system.ask(`/rest/access/HPC/${id}`, { body }),
+    ];
+    await delay(300);
+    await change();
+    return (await Promise.all(asked)).map(({ status }) => status);
+  };
+  sharing.system.daemon().delay = 2000;
+  try {
+    assert.deepEqual(await during(async () => {}), [200, 200, 200]);
+    const withoutBob = () => changeFile("conf/users.txt", passwordLine(ALICE, ALICE_DN));
+    assert.deepEqual(await during(withoutBob), [200, 401, 200]);
+    await changeFile("conf/users.txt", everybody);
+    const withoutAlice = () => changeFile("conf/users.txt", passwordLine(BOB, BOB_DN));
+    assert.deepEqual(await during(withoutAlice), [401, 404, 404]);
+    await changeFile("conf/users.txt", everybody);
+    assert.deepEqual(
+      await during(() => changeFile("conf/mapfile.json", mapWith({ ...ALICES, xlogin: "nobody" }))),
+      [401, 404, 404],
+    );
+    await changeFile("conf/mapfile.json", mapWith(ALICES));
+    const excluding = { ...ALICES, "uftpd.HPC.excludes": `${sharing.data}/d/secret/*` };
+    assert.deepEqual(
+      await during(() => changeFile("conf/mapfile.json", mapWith(excluding))),
+      [401, 404, 404],
+    );
+  } finally {
+    sharing.system.daemon().delay = 0;
+    await changeFile("conf/mapfile.json", mapWith(ALICES));
+  }
+});
+
 Deno.test("shares of an owner who is removed from the password file end", async () => {
   const { status, session } = await shareDirectory();
   await changeFile("conf/users.txt", passwordLine(BOB, BOB_DN));
