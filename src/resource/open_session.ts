@@ -28,7 +28,8 @@ export async function openSession(call: Call, names: NameService | undefined): P
   checkTokenServer(call, name);
   const clientAddresses = await addresses(request.client, call, names);
   checkTokenAddresses(call, clientAddresses);
-  clientAddresses.forEach(call.admit);
+  const admit = () => [call.clientAddress, ...clientAddresses].forEach((address) => call.admit(address));
+  admit();
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
   const options = { requestedGroup: request.group, log: call.log };
   const account = attributesOnServer(call.user, name, options);
@@ -57,7 +58,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...session,
   }, { instance, signal: call.signal });
-  [call.clientAddress, ...clientAddresses].forEach(call.admit); // the daemon may have taken long
+  admit(); // the daemon may have taken long
   const user = await call.userNow();
   const now = user && attributesOnServer(user, name, options);
   if (now && PROMISED.some((member) => now[member] !== account[member])) {

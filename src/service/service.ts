@@ -159,8 +159,9 @@ class Requests {
       ...asked,
       ...identified,
       recognise: this.#recogniser(facts, given),
-      admit: (address) =>
-        caller.kind === "authenticated" && throttle.admitCaller(caller.identity, address, accountsOf(user)),
+      admit: (address, uid) =>
+        caller.kind === "authenticated" &&
+        throttle.admitCaller(caller.identity, address, accountsOf(user).concat(uid ?? [])),
       userNow: userLater(identified, given, this.parts),
       params,
       server,

@@ -43,6 +43,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const { server, share } = await existing(call, parts);
   const account = accountOfShare(call, share);
   if (account === undefined) throw accountMissing(share);
+  call.admit(call.clientAddress, account.uid); // the request may select another account
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.

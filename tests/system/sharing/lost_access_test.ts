@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS } from "../running_service.ts";
-import { answerTo, BOB, BOB_DN, SharingSystem, textOf } from "./sharing_system.ts";
+import { answerTo, BOB, BOB_DN, EVERYBODY, SharingSystem, textOf } from "./sharing_system.ts";
 
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
@@ -87,6 +87,30 @@ Deno.test("a ban aborts the transfers of banned users in a core that a reload re
     await ban("remove", "--user", "alice");
   }
   await sharing.sessionsClosed();
+});
+
+Deno.test("a ban of an account protects its shares from users who select another account of theirs", async () => {
+  await changeFile(
+    "conf/mapfile.json",
+    JSON.stringify({ ...MAP, [BOB_DN]: { role: "user", xlogin: ["alice", "nobody"] } }),
+  );
+  const made = await sharing.system.ask("/rest/share/HPC", {
+    as: BOB,
+    body: { path: `${sharing.data}/d/`, user: EVERYBODY, access: "READ" },
+  });
+  assert.equal(made.status, 201, made.text);
+  const id = made.headers.location?.split("/").at(-1);
+  const headers = { "X-UNICORE-User-Preferences": "uid:nobody" };
+  const move = async () => {
+    const body = { path: `${sharing.data}/d/sub/` };
+    const question = { as: BOB, method: "PUT", headers, body };
+    return (await sharing.system.ask(`/rest/share/HPC/${id}`, question)).status;
+  };
+  await ban("add", "--user", "alice");
+  const whileBanned = await move();
+  await ban("remove", "--user", "alice");
+  assert.deepEqual([whileBanned, await move()], [429, 200]);
+  await changeFile("conf/mapfile.json", mapWith(ALICES));
 });
 
 Deno.test("nobody gets a session after a ban, or after the end of the share, however long the daemon takes", async () => {
