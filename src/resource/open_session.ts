@@ -15,9 +15,6 @@ import { checkTokenAddresses, checkTokenServer, confinedSession } from "./token_
 
 const MAX_ADDRESSES = 16;
 
-/** What the daemon was told about an account. */
-const PROMISED = ["uid", "groups", "includes", "excludes"] as const;
-
 /**
  * Serves `POST /rest/auth/<server>[-<n>]`: announces the caller to a daemon (rest-api.md 1.10).
  * @param names Resolves host names among the client addresses; without it, they are dropped.
@@ -61,7 +58,8 @@ export async function openSession(call: Call, names: NameService | undefined): P
   admit(); // the daemon may have taken long
   const user = await call.userNow();
   const now = user && attributesOnServer(user, name, options);
-  if (now && PROMISED.some((member) => now[member] !== account[member])) {
+  const members = ["uid", "groups", "includes", "excludes"] as const;
+  if (now && members.some((member) => now[member] !== account[member])) {
     throw httpError("ERR_NO_ACCOUNT", "the account or its limits changed since the request");
   }
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });

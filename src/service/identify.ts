@@ -104,18 +104,15 @@ export async function identify(
   return { ...identified, linkPassword };
 }
 
-/** Milliseconds for which a caller's attributes hold without another look at their sources. */
-const HOLD_MS = 1000;
-
-/** Returns {@link Call.userNow} of a caller who was just identified. */
+/** Returns {@link Call.userNow} of a caller who was just identified; for a second, they count as known. */
 export function userLater(
   { caller, user }: IdentifiedUser,
   request: Pick<Unidentified, "headers" | "signal">,
   parts: IdentityParts,
 ): Call["userNow"] {
-  const began = performance.now();
+  const until = performance.now() + 1000;
   return async () => {
-    if (performance.now() - began < HOLD_MS) return undefined;
+    if (performance.now() < until) return undefined;
     if (caller.kind === "anonymous") return user;
     const identity = await currentIdentity(caller.identity, parts.accountStatus, request.signal);
     if (identity === undefined) throw unauthenticated(parts.chain, "the user is gone since the request");
