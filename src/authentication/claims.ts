@@ -59,7 +59,12 @@ export class InvalidReply extends Error {}
  */
 export function parseReply(body: string): Variables {
   try {
-    const reply: unknown = JSON.parse(body, keepDigits);
+    // ECMAScript 2026, "JSON.parse source text access".
+    const reply: unknown = JSON.parse(
+      body,
+      (_, value, context?: { readonly source?: string }) =>
+        typeof value === "number" ? context?.source ?? String(value) : value,
+    );
     const variables = isJsonObject(reply) ? toVariable(reply, 0) : undefined;
     if (variables instanceof Map) return variables;
   } catch (error) {
@@ -67,11 +72,6 @@ export function parseReply(body: string): Variables {
     throw new InvalidReply("the reply is not JSON that can be read", { cause: error });
   }
   throw new InvalidReply("the reply is no JSON object");
-}
-
-/** Reviver (ECMAScript 2026, "JSON.parse source text access"). */
-function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" ? context?.source ?? String(value) : value;
 }
 
 function toVariable(value: unknown, depth: number): Variable | undefined {

@@ -25,7 +25,7 @@ interface Row<T> {
   readonly expected: string;
 }
 
-const FLAG = { allows: isFlag, expected: "true or false" };
+const FLAG = { allows: (text: string) => text === "true" || text === "false", expected: "true or false" };
 
 type SessionRow = Row<{ readonly request: SessionRequest; readonly secret: Secret }>;
 
@@ -160,10 +160,6 @@ function clientAddresses(addresses: readonly string[]): string {
     if (twin !== undefined) known.add(twin);
   }
   return [...known].join(",");
-}
-
-function isFlag(text: string): boolean {
-  return text === "true" || text === "false";
 }
 
 function isCount(text: string): boolean {

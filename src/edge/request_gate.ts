@@ -83,11 +83,7 @@ export class RequestGate {
 
   #arrived(bytes: Buffer): void {
     if (this.#closed) return;
-    if (this.#held.length === 0 && this.#open) this.#read(bytes);
-    else this.#hold(bytes);
-  }
-
-  #hold(bytes: Buffer): void {
+    if (this.#held.length === 0 && this.#open) return this.#read(bytes);
     this.#held.push(bytes);
     this.#stop();
   }

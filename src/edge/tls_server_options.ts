@@ -1,5 +1,4 @@
 import { attempt } from "../model/attempt.ts";
-import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import { printable } from "../model/text.ts";
@@ -37,7 +36,9 @@ export function clientCertificate(
   const chain = wholeChain(socket);
   const [shown] = chain;
   if (shown === undefined) return undefined;
-  if (!socket.authorized) return isOld(shown) ? unusable(PROVES_NOTHING) : undefined;
+  // The TLS library treats version 1 like untrusted certificates.
+  const isOld = () => attempt(() => certificateFacts(shown).version < 3, Error, () => false);
+  if (!socket.authorized) return isOld() ? unusable(PROVES_NOTHING) : undefined;
   if (!provesKey(shown)) return unusable(PROVES_NOTHING);
   try {
     const way = findPath(chain, { anchors, purpose: "clientAuth", revocation, at });
@@ -65,11 +66,6 @@ export function ignoredReason(socket: TLSSocket, at: number): string | undefined
 
 const PROVES_NOTHING =
   "it is not of X.509 version 3, or not valid DER: a TLS handshake with it proves nothing";
-
-/** The TLS library treats version 1 like untrusted certificates. */
-function isOld(certificate: X509Certificate): boolean {
-  return attempt(() => certificateFacts(certificate).version < 3, Error, () => false);
-}
 
 function unusable(reason: string): Pick<Peer, "unusableCertificate"> {
   return { unusableCertificate: printable(`the client's certificate cannot be used: ${reason}`) };

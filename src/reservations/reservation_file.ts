@@ -67,7 +67,9 @@ function readEntry(entry: JsonNode, index: number, context: ReadingContext): Res
   }
 
   const limit = members.get("rateLimit");
-  const limitText = limit === undefined ? DEFAULT_LIMIT : textOf(limit)?.trim();
+  const limitText = limit === undefined || limit.value.kind === "null"
+    ? DEFAULT_LIMIT
+    : textOf(limit)?.trim();
   const rate = limitText === undefined ? undefined : parseRate(limitText);
   if (limitText === undefined || rate === undefined) return diagnostic("expected a rate as text", limit);
   if (rate.kind === "invalid") return diagnostic(rate.expected, limit);
@@ -117,10 +119,10 @@ export function readTimes(
   // A time with a date gives the other its date; without any, the end is the next one.
   const fixedStart = start.kind === "clock" ? undefined : instantOf(start, zone, "compatible");
   const toAt = end.kind === "clock"
-    ? firstAfter(end.time, fixedStart ?? Temporal.Instant.fromEpochMilliseconds(now), zone)
+    ? nearest(end.time, fixedStart ?? Temporal.Instant.fromEpochMilliseconds(now), zone, "later")
     : instantOf(end, zone, "later");
   const fromAt = start.kind === "clock"
-    ? lastBefore(start.time, toAt, zone)
+    ? nearest(start.time, toAt, zone, "compatible")
     : instantOf(start, zone, "compatible");
 
   return Temporal.Instant.compare(fromAt, toAt) < 0
@@ -129,7 +131,7 @@ export function readTimes(
 }
 
 function parseTime(text: string): WrittenTime | undefined {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(/\b[0-9]\b/g, "0$&"); // `2026-1-5 8:00`
   const [, clock] = /^([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];
   const [, day, time] = /^([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)$/.exec(trimmed) ??
     [];
@@ -155,19 +157,17 @@ function instantOf(
   return written.time.toZonedDateTime(zone, { disambiguation }).toInstant();
 }
 
-function firstAfter(time: Temporal.PlainTime, after: Temporal.Instant, zone: string): Temporal.Instant {
-  const day = after.toZonedDateTimeISO(zone).toPlainDate();
-  const candidates = [0, 1, 2].map((days) =>
-    day.add({ days }).toPlainDateTime(time).toZonedDateTime(zone, { disambiguation: "later" }).toInstant()
+/** Returns the first occurrence of a time after a moment (`later`), or the last before it. */
+function nearest(
+  time: Temporal.PlainTime,
+  moment: Temporal.Instant,
+  zone: string,
+  disambiguation: "compatible" | "later",
+): Temporal.Instant {
+  const day = moment.toZonedDateTimeISO(zone).toPlainDate();
+  const sign = disambiguation === "later" ? 1 : -1;
+  const candidates = [0, 1, 2].map((n) =>
+    day.add({ days: n * sign }).toPlainDateTime(time).toZonedDateTime(zone, { disambiguation }).toInstant()
   );
-  return candidates.find((at) => Temporal.Instant.compare(at, after) > 0) ?? after;
-}
-
-function lastBefore(time: Temporal.PlainTime, before: Temporal.Instant, zone: string): Temporal.Instant {
-  const day = before.toZonedDateTimeISO(zone).toPlainDate();
-  const candidates = [0, 1, 2].map((days) =>
-    day.subtract({ days }).toPlainDateTime(time).toZonedDateTime(zone, { disambiguation: "compatible" })
-      .toInstant()
-  );
-  return candidates.find((at) => Temporal.Instant.compare(at, before) < 0) ?? before;
+  return candidates.find((at) => Temporal.Instant.compare(at, moment) * sign > 0) ?? moment;
 }

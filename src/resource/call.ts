@@ -23,7 +23,9 @@ export interface Call extends IdentifiedUser {
   readonly server?: RequestedServer;
   /** Authenticates other credentials like those in the header, by one authenticator or all; `none`: the certificate. */
   readonly recognise: (authorization: Authorization, by?: string) => Promise<IdentifiedUser>;
-  readonly admit: (clientAddress: string) => void; // checks for bans of the caller at another address
+  readonly admit: (clientAddress: string, uid?: string) => void; // checks for bans at an address, and of an account
+  /** Returns the caller's attributes as of now; undefined for a recent request. @throws As identification and attributes. */
+  readonly userNow: () => Promise<UserAttributes | undefined>;
   readonly preferences?: string; // request header of that name
   readonly clientAddress: string; // canonical; behind a gateway the address that it reports
   /** Base of links, without trailing slash: the gateway's address for requests through one. */

@@ -2,7 +2,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { invalidRequest } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
@@ -25,9 +25,11 @@ export async function openSession(call: Call, names: NameService | undefined): P
   checkTokenServer(call, name);
   const clientAddresses = await addresses(request.client, call, names);
   checkTokenAddresses(call, clientAddresses);
-  clientAddresses.forEach(call.admit);
+  const admit = () => [call.clientAddress, ...clientAddresses].forEach((address) => call.admit(address));
+  admit();
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
-  const account = attributesOnServer(call.user, name, { requestedGroup: request.group, log: call.log });
+  const options = { requestedGroup: request.group, log: call.log };
+  const account = attributesOnServer(call.user, name, options);
   const { uid, gid, groups } = account;
   const capabilities = capabilitiesOf(call.caller);
   const session = capabilities !== undefined
@@ -53,7 +55,13 @@ export async function openSession(call: Call, names: NameService | undefined): P
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...session,
   }, { instance, signal: call.signal });
-  [call.clientAddress, ...clientAddresses].forEach(call.admit); // the daemon may have taken long
+  admit(); // the daemon may have taken long
+  const user = await call.userNow();
+  const now = user && attributesOnServer(user, name, options);
+  const members = ["uid", "groups", "includes", "excludes"] as const;
+  if (now && members.some((member) => now[member] !== account[member])) {
+    throw httpError("ERR_NO_ACCOUNT", "the account or its limits changed since the request");
+  }
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }

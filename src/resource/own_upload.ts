@@ -1,5 +1,5 @@
 import type { Files } from "../files/files.ts";
-import { invalidRequest } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { ofAccount } from "../sharing/store/upload_store.ts";
 import { uploadKey } from "./access/drop/drop_upload.ts";
@@ -7,14 +7,15 @@ import { answerUpload, type UploadPlace } from "./access/drop/recorded_upload.ts
 import { parseUploadRange } from "./access/drop/upload_range.ts";
 import type { Call } from "./call.ts";
 import type { DavParts } from "./dav/dav_call.ts";
+import type { LockUser } from "./dav/dav_locks.ts";
 
 /**
  * Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`).
- * @throws {ERR_INVALID_REQUEST} And as `storeFile()`.
+ * @throws {ERR_INVALID_REQUEST | ERR_LOCKED} And as `storeFile()`.
  */
 export async function uploadOwn(
   call: Call,
-  { files, path, server }: { readonly files: Files; readonly path: string; readonly server: string },
+  { files, path, user }: { readonly files: Files; readonly path: string; readonly user: LockUser },
   parts: DavParts,
 ): Promise<HttpResponse> {
   const { headers, body } = call.request;
@@ -24,10 +25,14 @@ export async function uploadOwn(
   if (range.kind === "whole" && range.length !== 0) {
     throw invalidRequest("Content-Range: expected with a file");
   }
+  const check = async () => {
+    if ((await parts.locks.at(user, path)).length > 0) throw httpError("ERR_LOCKED");
+  };
+  await check();
   const { user: uid, group: gid } = files.confine(path);
   const { store } = parts.uploads.unfinished;
   const place: UploadPlace = {
-    ...{ server, id: ofAccount(uid), uid, gid, path: "/", signal: call.signal },
+    ...{ server: user.server, id: ofAccount(uid), uid, gid, path: "/", signal: call.signal },
     reaches: (path) => files.reaches(path),
     open: (signal) => files.open(path, signal),
     audit: () => {},
@@ -49,7 +54,7 @@ export async function uploadOwn(
     key: `${path}\0${key}`,
     range,
     body,
-    naming: { conditions: headers },
+    naming: { conditions: headers, check },
   };
   return await answerUpload(call, place, request, parts);
 }

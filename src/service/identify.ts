@@ -13,6 +13,7 @@ import {
   type ResultListener,
   unauthenticated,
 } from "../authentication/chain.ts";
+import { type AccountLookup, currentIdentity } from "../authentication/account_status.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { AuditFacts } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -20,7 +21,7 @@ import type { Authorization, Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
 import type { HeaderList } from "../model/http_message.ts";
 import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
-import type { IdentifiedUser } from "../resource/call.ts";
+import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
@@ -38,6 +39,7 @@ export interface IdentityParts {
   readonly signIns: SignIns | undefined; // absent without browser sign-in
   readonly accessControl: boolean; // `false` permits everything (tests only)
   readonly serverName: () => string | undefined; // the service's own DN
+  readonly accountStatus: AccountLookup;
 }
 
 /** Facts about a request so far, for log and audit. */
@@ -100,6 +102,24 @@ export async function identify(
     );
   }
   return { ...identified, linkPassword };
+}
+
+/** Returns {@link Call.userNow} of a caller who was just identified; for a second, they count as known. */
+export function userLater(
+  { caller, user }: IdentifiedUser,
+  request: Pick<Unidentified, "headers" | "signal">,
+  parts: IdentityParts,
+): Call["userNow"] {
+  const until = performance.now() + 1000;
+  return async () => {
+    if (performance.now() < until) return undefined;
+    if (caller.kind === "anonymous") return user;
+    const identity = await currentIdentity(caller.identity, parts.accountStatus, request.signal);
+    if (identity === undefined) throw unauthenticated(parts.chain, "the user is gone since the request");
+    const now = await attributesOf(identity, request, parts);
+    if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
+    return now;
+  };
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */

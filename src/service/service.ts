@@ -21,7 +21,7 @@ import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type Answered, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
-import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
+import { identify, PREFERENCES_HEADER, recognise, type Trace, userLater } from "./identify.ts";
 import type { Call, PartialCall } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
@@ -159,8 +159,10 @@ class Requests {
       ...asked,
       ...identified,
       recognise: this.#recogniser(facts, given),
-      admit: (address) =>
-        caller.kind === "authenticated" && throttle.admitCaller(caller.identity, address, accountsOf(user)),
+      admit: (address, uid) =>
+        caller.kind === "authenticated" &&
+        throttle.admitCaller(caller.identity, address, accountsOf(user).concat(uid ?? [])),
+      userNow: userLater(identified, given, this.parts),
       params,
       server,
       preferences: headers.get(PREFERENCES_HEADER) ?? undefined,

@@ -61,19 +61,15 @@ async function modules(): Promise<string[]> {
 
 /** Returns the files that the core reads and rereads. */
 function dataFiles(config: ServiceConfig, ofKinds: readonly OfKind[]): string[] {
+  const { tls } = config.sharing.database ?? {};
   const files: (string | undefined)[] = [
     ...ofKinds.flatMap(({ config, kind }) => kind.files?.(config) ?? []),
     ...config.servers.map(({ reservations }) => reservations?.file),
-    ...databaseFiles(config),
+    ...[tls?.authorities, tls?.certificate, tls?.key],
     ...config.issuedTokens.trustedIssuerFiles,
     config.gateway.enabled ? config.gateway.certificate : undefined,
   ];
   return [...new Set(files.filter((file) => file !== undefined))].sort();
-}
-
-function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
-  const { authorities, certificate, key } = database?.tls ?? {};
-  return [authorities, certificate, key];
 }
 
 interface Endpoint {

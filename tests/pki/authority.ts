@@ -28,6 +28,8 @@ export interface CertificateOptions {
   readonly pathLength?: number;
   /** Whether an authority's key usage includes `keyCertSign`; default `true`. */
   readonly signsCertificates?: boolean;
+  /** Whether it includes `cRLSign`; default `true`. */
+  readonly signsLists?: boolean;
   /** Further extensions, each as DER. */
   readonly extensions?: readonly Uint8Array[];
   /** Default 2020-01-01. */
@@ -158,8 +160,9 @@ function extensionList(options: CertificateOptions, subjectKey: KeyObject): Uint
     );
   }
   if (options.ca === true) {
-    // keyCertSign and cRLSign, or only the latter
-    const bits = options.signsCertificates === false ? 0b10 : 0b110;
+    // digitalSignature, keyCertSign and cRLSign, or less
+    const bits = 0x80 | (options.signsCertificates === false ? 0 : 4) |
+      (options.signsLists === false ? 0 : 2);
     list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(bits), 1), true));
     list.push(extension("2.5.29.14", der.octetString(keyIdentifier(subjectKey))));
   }

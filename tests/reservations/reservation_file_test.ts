@@ -43,7 +43,8 @@ Deno.test("readReservationFile() reads accounts from uids and uid, as texts or n
 
 Deno.test("readReservationFile() reads the limit as text or number", () => {
   const limit = (rateLimit: unknown) => entry({ rateLimit }).reservations[0]?.rateLimit;
-  assert.deepEqual(["10m", "10 MB/s", "1G", "250000", 250000, "0"].map(limit), [
+  assert.deepEqual(["10m", "10 MB/s", null, "1G", "250000", 250000, "0"].map(limit), [
+    10485760,
     10485760,
     10485760,
     1073741824,
@@ -69,7 +70,7 @@ const BAD: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
   [{ uid: false }, "'r' uid: expected account names as texts"],
   [{ rateLimit: "fast" }, "'r' rateLimit = fast: expected bytes per second"],
   [{ rateLimit: -5 }, "'r' rateLimit: expected bytes per second"],
-  [{ rateLimit: null }, "'r' rateLimit: expected a rate as text"],
+  [{ rateLimit: false }, "'r' rateLimit: expected a rate as text"],
 ];
 
 Deno.test("readReservationFile() skips a bad entry, reports its name and keeps the others", () => {

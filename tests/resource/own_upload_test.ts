@@ -48,7 +48,8 @@ async function put(
   };
   try {
     const files = await ownFiles(asked, parts);
-    const { status, headers } = await uploadOwn(asked, { files, path, server: "HPC" }, parts);
+    const user = { owner: "cn=alice", server: "HPC", uid: "alice" };
+    const { status, headers } = await uploadOwn(asked, { files, path, user }, parts);
     return `${status} ${headers.get("Upload-Offset") ?? ""}`.trim();
   } catch (error) {
     return error instanceof HttpError ? `${error.status} ${error.code}` : String(error);
@@ -116,6 +117,27 @@ Deno.test("a request that resumes an own upload stops the earlier one, whose con
   assert.equal(await put(dav, "d/a", "*/10"), "202 5");
   assert.equal(await first, "502 ERR_UPLOAD_INCOMPLETE");
   assert.equal(await put(dav, "d/a", "5-9/10", "56789"), "201");
+});
+
+Deno.test("a file that another client locked during the last piece of an upload is not replaced", async () => {
+  await using dav = await DavSite.open();
+  assert.equal(await put(dav, "d/ten.txt", "0-3/10", "abcd"), "202 4");
+  const { readable: body, writable } = new TransformStream<
+    Uint8Array<ArrayBuffer>,
+    Uint8Array<ArrayBuffer>
+  >();
+  const writer = writable.getWriter();
+  const last = put(dav, "d/ten.txt", "4-9/10", body);
+  await writer.write(new TextEncoder().encode("efg"));
+  const wanted = { path: `${dav.root}/d/ten.txt`, directory: false, deep: false, shared: false, note: "" };
+  const lock = await dav.parts.locks.make({ owner: "cn=bob", server: "HPC", uid: "bob" }, wanted, null);
+  await writer.write(new TextEncoder().encode("hij"));
+  await writer.close();
+  assert.equal(await last, "423 ERR_LOCKED");
+  assert.equal(await Deno.readTextFile(wanted.path), "0123456789");
+  await dav.parts.locks.remove(lock);
+  assert.equal(await put(dav, "d/ten.txt", "*/10"), "200");
+  assert.equal(await Deno.readTextFile(wanted.path), "abcdefghij");
 });
 
 Deno.test("an own upload needs a key, and its pieces a range", async () => {

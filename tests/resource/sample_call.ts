@@ -84,6 +84,7 @@ export function call(segment?: string, servers: ReadonlyMap<string, ServerFacts>
     root: "../",
     menu: new Set(),
     admit: () => {},
+    userNow: () => Promise.resolve(undefined),
     recognise: () => Promise.reject(new Error("nobody shows other credentials")),
     audit: () => {},
     requestId: "1",

@@ -270,6 +270,7 @@ export class SharingSite implements AsyncDisposable {
       root: "../../",
       menu: new Set(),
       admit: () => {},
+      userNow: () => Promise.resolve(undefined),
       recognise: () => Promise.reject(new Error("nobody shows other credentials")),
       requestId: "r1",
       log: this.log,

@@ -50,6 +50,7 @@ function service(authenticators: readonly Authenticator[], onUpdate = () => {}) 
     signIns: undefined,
     accessControl: true,
     serverName: () => undefined,
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" } as const),
   };
   return {
     throttle,

@@ -155,7 +155,10 @@ export class SessionClient {
     { slot, key, unlink }: { slot: Slot<KeptSession>; key: string | undefined; unlink: () => void },
   ): DaemonSession {
     return new DaemonSession(control, {
-      ports: this.#portsOf(listening),
+      ports: this.#ports.getOrInsertComputed(
+        listening.instance,
+        () => new DataPorts(listening.host, this.#times),
+      ),
       times: this.#times,
       reaches: wanted.reaches,
       reconnect: async () =>
@@ -236,10 +239,6 @@ export class SessionClient {
       control.socket.close();
       throw error;
     }
-  }
-
-  #portsOf({ instance, host }: Listening): DataPorts {
-    return this.#ports.getOrInsertComputed(instance, () => new DataPorts(host, this.#times));
   }
 
   async #greeting(socket: GuardedSocket): Promise<ControlConnection> {

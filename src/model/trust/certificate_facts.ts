@@ -7,6 +7,7 @@ export interface CertificateFacts {
   readonly authority?: boolean; // basic constraints; absent: no statement
   readonly pathLength?: number; // path length constraint; absent: unlimited
   readonly signsCertificates?: boolean; // key usage `keyCertSign`; absent: no key usage
+  readonly signsLists?: boolean; // likewise `cRLSign`
   readonly purposes?: readonly string[]; // extended key usages as hexadecimal DER; absent: all
   /** Whether it has an unknown critical extension, name constraints, or a repeated extension. */
   readonly hasUnsupportedExtensions: boolean;
@@ -59,6 +60,7 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
     authority: constraints && isAuthority?.tag === 0x01 && isAuthority.content[0] !== 0,
     pathLength: pathLength && (pathLength.content.at(-1) ?? 0),
     signsCertificates: bits === undefined ? undefined : (bits & 0x04) !== 0,
+    signsLists: bits === undefined ? undefined : (bits & 0x02) !== 0,
     purposes: purposes && readElement(purposes).children().map(({ content }) => content.toString("hex")),
     hasUnsupportedExtensions: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
       extensions.some(({ id, critical }) => (critical && !SUPPORTED.has(id)) || id === NAME_CONSTRAINTS),

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type X509Certificate } from "node:crypto";
+import { certificateFacts } from "./certificate_facts.ts";
 import { BoundedMap } from "../bounded_map.ts";
 import { type DerElement, ElementWalk, readElement } from "../der_element.ts";
 import { isListSignedBy } from "./signed_by.ts";
@@ -39,7 +40,8 @@ export function findRevoked(
     if (own.some(({ serials }) => serials.has(referenceOf(certificate).serial))) {
       return { certificate, why: "was revoked by its authority" };
     }
-    if (own.length === 0 && mode === "REQUIRE") {
+    // A list of an issuer without `cRLSign` proves nothing good (RFC 5280, 6.3.3 (f)), but it may revoke.
+    if (mode === "REQUIRE" && (own.length === 0 || certificateFacts(issuer).signsLists === false)) {
       return { certificate, why: "cannot be held against a valid revocation list of its authority" };
     }
   }

@@ -199,8 +199,7 @@ export function uploadOwnByPage(call: Call, parts: DavParts): Promise<HttpRespon
     checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), ownBrowser(call).formToken);
     const { files, target: { path, wantsDirectory }, user } = await davPlace(call, parts);
     if (wantsDirectory) throw invalidRequest("Name the file to be written");
-    if ((await parts.locks.at(user, path)).length > 0) throw httpError("ERR_LOCKED");
-    return await uploadOwn(call, { files, path, server: user.server }, parts);
+    return await uploadOwn(call, { files, path, user }, parts);
   });
 }
 

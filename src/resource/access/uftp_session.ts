@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type AccessLevel, EVERYBODY, grants, isEnded, isShareId, type Share } from "../../sharing/share.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -39,7 +40,8 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   await checkLinkPassword(call, share, parts);
   const path = matchesRequest(asked, share) ? share.path : asked;
   checkTokenUse(call, path, wanted);
-  const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
+  const ofOwner = async () => grantedScope(path, await checkOwner(share, path, call.signal, parts));
+  const scope = await ofOwner();
   checkAvailable(server);
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
@@ -55,6 +57,12 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       compress: request.compress,
       encryption: request.encryption,
     }, { instance: server.instance, signal: use.signal });
+    const user = await call.userNow();
+    if (user !== undefined) checkUser({ ...call, user }, share, wanted, parts);
+    if (user !== undefined && !isDeepStrictEqual(await ofOwner(), scope)) {
+      throw httpError("ERR_SHARE_NOT_FOUND", "the owner's limits changed since the request");
+    }
+    use.signal.throwIfAborted();
     use.unwatch(); // the session goes on without this service
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);

@@ -93,12 +93,9 @@ async function* answer(
       }
     }
   }
-  const link = next && { next: `${call.base}/rest/share/${server}?after=${formatStart(next)}` };
+  const place = next?.after && `.${next.after.created}.${next.after.id}`;
+  const link = next && { next: `${call.base}/rest/share/${server}?after=${next.list}${place ?? ""}` };
   yield `],${JSON.stringify({ ...rest, ...link }).slice(1)}`;
-}
-
-function formatStart({ list, after }: Start): string {
-  return after === undefined ? list : `${list}.${after.created}.${after.id}`;
 }
 
 function parseStart(text: string | null): Start {

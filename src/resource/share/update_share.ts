@@ -1,4 +1,3 @@
-import type { ServerAttributes } from "../../attributes/server_attributes.ts";
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -43,6 +42,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const { server, share } = await existing(call, parts);
   const account = accountOfShare(call, share);
   if (account === undefined) throw accountMissing(share);
+  call.admit(call.clientAddress, account.uid); // the request may select another account
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
@@ -55,8 +55,12 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
     : await passwordHash(call, parsePassword(member("password")), parts) ?? "";
   const notify = member("notify") === undefined ? undefined : parseFlag("notify", member("notify"));
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
+  // A share keeps its account and group.
+  const kept = { ...account, groups: share.gid };
+  const moved = path && await checkedPath(path, { call, account: kept, access: share.access, server });
   const change: ShareChange = {
-    ...(path !== undefined && await newPath(path, { call, share, account, server }, parts)),
+    ...moved &&
+      { path: moved, made: await creationRights(call, { path: moved, account: kept, server }, parts) },
     expires: lifetime === undefined ? undefined : expiryOf(lifetime, parts),
     sources,
     note,
@@ -69,20 +73,4 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
     throw httpError("ERR_SHARE_NOT_FOUND");
   }
   call.audit({ server: server.name, owner: share.owner, path: newer });
-}
-
-/** The share keeps its account and group; the owner's current limits apply. @throws {ERR_NOT_PERMITTED} */
-async function newPath(
-  wanted: string,
-  { call, share, account: own, server }: {
-    readonly call: Call;
-    readonly share: Share;
-    readonly account: ServerAttributes;
-    readonly server: SharedServer;
-  },
-  parts: SharingParts,
-): Promise<Pick<ShareChange, "path" | "made">> {
-  const account = { ...own, groups: share.gid };
-  const path = await checkedPath(wanted, { call, account, access: share.access, server });
-  return { path, made: await creationRights(call, { path, account, server }, parts) };
 }

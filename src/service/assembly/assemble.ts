@@ -12,7 +12,6 @@ import { Sinks } from "../../logging/sink.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { People } from "../../resource/share/people.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
@@ -124,8 +123,7 @@ async function open(
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
-    servers,
-    cluster,
+    ...{ accountStatus: who.accountStatus, servers, cluster },
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(opening, { ...parts, kinds }),
@@ -135,7 +133,9 @@ async function open(
       shareAdministration: sharing &&
         new (await import("../../sharing/administration.ts")).ShareAdministration(sharing.store, sharedClock),
       features: config.features,
-      nameService: config.resolveClientNames ? await openNameService() : undefined,
+      nameService: config.resolveClientNames
+        ? new (await import("../../outgoing/name_service.ts")).NameService()
+        : undefined,
     }),
     admin,
     adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns }),
@@ -152,11 +152,6 @@ const compile: SourceParts["compile"] = async (config, log) => {
   const { Assignments } = await import("../../authentication/assignments.ts");
   return new Assignments(config, log);
 };
-
-async function openNameService(): Promise<NameService> {
-  const { NameService } = await import("../../outgoing/name_service.ts");
-  return new NameService();
-}
 
 function adoptLogins(
   { throttling, proofs: shown = [], signedOut = [] }: LoginUpdate,

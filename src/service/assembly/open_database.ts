@@ -95,7 +95,9 @@ export class Records {
   readonly open = (): RecordStore | undefined => {
     const { place } = this;
     if (place === undefined) return undefined;
-    return this.#opened(this.readOnly && typeof place === "string" && !exists(place) ? undefined : place);
+    const exists = () => Deno.statSync(`${place}/${RECORD_DATABASE}`).isFile;
+    const mayCreate = !this.readOnly || typeof place !== "string";
+    return this.#opened(mayCreate || attempt(exists, Deno.errors.NotFound, () => false) ? place : undefined);
   };
 
   /** Falls back to records in memory. @throws As {@link open}. */
@@ -118,9 +120,4 @@ export class Records {
     clearInterval(this.#timer);
     this.#store?.close();
   }
-}
-
-function exists(directory: string): boolean {
-  const look = () => Deno.statSync(`${directory}/${RECORD_DATABASE}`).isFile;
-  return attempt(look, Deno.errors.NotFound, () => false);
 }

@@ -3,7 +3,6 @@ import type { Row, Values } from "../../store/database.ts";
 import {
   type CreationRights,
   parseAccessLevel,
-  type Quota,
   type Share,
   type ShareTerms,
   type Use,
@@ -73,6 +72,7 @@ export function toShare(row: Row): Share {
   if (access === undefined || access === "NONE") throw new TypeError("share with an unknown access level");
   const sources: unknown = JSON.parse(text(row, "sources"));
   if (!isTextList(sources)) throw new TypeError("share with an unreadable source list");
+  const [files, bytes] = [numberOrNone(row, "quota_files"), numberOrNone(row, "quota_bytes")];
   return {
     server: text(row, "server"),
     id: text(row, "id"),
@@ -91,18 +91,13 @@ export function toShare(row: Row): Share {
     made: row.owner_dn === null ? undefined : toCreationRights(row),
     note: textOrNone(row, "note"),
     password: textOrNone(row, "password"),
-    quota: toQuota(row),
+    quota: files === undefined && bytes === undefined ? undefined : { files, bytes },
     targetName: textOrNone(row, "target_name"),
     mail: textOrNone(row, "mail"),
     received: number(row, "received_files") === 0
       ? undefined
       : { files: number(row, "received_files"), bytes: number(row, "received_bytes") },
   };
-}
-
-function toQuota(row: Row): Quota | undefined {
-  const [files, bytes] = [numberOrNone(row, "quota_files"), numberOrNone(row, "quota_bytes")];
-  return files === undefined && bytes === undefined ? undefined : { files, bytes };
 }
 
 function toCreationRights(row: Row): CreationRights {

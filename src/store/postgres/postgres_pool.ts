@@ -56,7 +56,8 @@ export class PostgresPool {
   }
 
   async #run<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal, undefined, false);
+    this.#idle = this.#idle.filter(({ isAlive }) => isAlive);
+    const connection = this.#idle.pop() ?? await this.servers.open(deadline.signal, undefined, false);
     const late = () => {
       connection.destroy();
       this.closeIdle();
@@ -72,10 +73,5 @@ export class PostgresPool {
       if (this.#closed) connection.destroy();
       else if (connection.isAlive) this.#idle.push(connection);
     }
-  }
-
-  #takeIdle(): PostgresConnection | undefined {
-    this.#idle = this.#idle.filter(({ isAlive }) => isAlive);
-    return this.#idle.pop();
   }
 }

@@ -63,7 +63,7 @@ export class SharedThrottling {
     this.#pollers = [
       poller(LOOK_MS, () => this.#look(), database.onChange),
       ...singleInstance === undefined ? [poller(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
-      poller(PURGE_MS, () => this.#purge()),
+      poller(PURGE_MS, () => this.#bans.purge().then(() => this.#failures.purge(KNOWN_MS))),
     ];
   }
 
@@ -209,11 +209,6 @@ export class SharedThrottling {
       const isNew = memory.known.record(pair, now - agoMs);
       if (isNew && clears) memory.forgetPair(pair, now - agoMs);
     }
-  }
-
-  async #purge(): Promise<void> {
-    await this.#bans.purge();
-    await this.#failures.purge(KNOWN_MS);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

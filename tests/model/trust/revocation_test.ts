@@ -92,6 +92,16 @@ for (const [fact, sent, lists, ifValid, require] of FACTS) {
   }
 }
 
+Deno.test("findPath() with REQUIRE accepts no list of an authority whose key usage lacks cRLSign", () => {
+  const mute = root.subordinate({ subject: "CN=Mute,O=Demo,C=EU", signsLists: false });
+  const [ann, ben] = [mute.issue({ subject: "CN=Ann" }), mute.issue({ subject: "CN=Ben" })];
+  const lists = [root.revoke([]), mute.revoke([ann.certificate])];
+  const sent = [ben.certificate, mute.certificate];
+  assert.match(diagnostic(sent, "REQUIRE", ...lists) ?? "", UNKNOWN);
+  assert.equal(diagnostic(sent, "IF_VALID", ...lists), undefined);
+  assert.match(diagnostic([ann.certificate, mute.certificate], "IF_VALID", ...lists) ?? "", REVOKED);
+});
+
 Deno.test("findPath() accepts lists signed with RSA and Ed25519", () => {
   for (const keyType of ["rsa-2048", "ed25519"] as const) {
     const authority = createAuthority({ subject: "CN=Other", keyType });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS } from "../running_service.ts";
-import { answerTo, BOB, BOB_DN, SharingSystem, textOf } from "./sharing_system.ts";
+import { answerTo, BOB, BOB_DN, EVERYBODY, SharingSystem, textOf } from "./sharing_system.ts";
 
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
@@ -89,6 +89,30 @@ Deno.test("a ban aborts the transfers of banned users in a core that a reload re
   await sharing.sessionsClosed();
 });
 
+Deno.test("a ban of an account protects its shares from users who select another account of theirs", async () => {
+  await changeFile(
+    "conf/mapfile.json",
+    JSON.stringify({ ...MAP, [BOB_DN]: { role: "user", xlogin: ["alice", "nobody"] } }),
+  );
+  const made = await sharing.system.ask("/rest/share/HPC", {
+    as: BOB,
+    body: { path: `${sharing.data}/d/`, user: EVERYBODY, access: "READ" },
+  });
+  assert.equal(made.status, 201, made.text);
+  const id = made.headers.location?.split("/").at(-1);
+  const headers = { "X-UNICORE-User-Preferences": "uid:nobody" };
+  const move = async () => {
+    const body = { path: `${sharing.data}/d/sub/` };
+    const question = { as: BOB, method: "PUT", headers, body };
+    return (await sharing.system.ask(`/rest/share/HPC/${id}`, question)).status;
+  };
+  await ban("add", "--user", "alice");
+  const whileBanned = await move();
+  await ban("remove", "--user", "alice");
+  assert.deepEqual([whileBanned, await move()], [429, 200]);
+  await changeFile("conf/mapfile.json", mapWith(ALICES));
+});
+
 Deno.test("nobody gets a session after a ban, or after the end of the share, however long the daemon takes", async () => {
   const ids = [await sharing.share("d/"), await sharing.share("d/sub/")];
   const body = { serverPath: `${sharing.data}/d/` };
@@ -156,6 +180,46 @@ Deno.test("shares of an owner who is removed from the map end, and the excludes 
   assert.deepEqual([await status("ten.txt"), await status("secret/s.txt")], [200, 404]);
   await changeFile("conf/mapfile.json", mapWith({ ...ALICES, role: "guest" }));
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
+});
+
+Deno.test("nobody gets a session with an account that was lost while the daemon was opening the session", async () => {
+  const everybody = PASSWORDS + passwordLine(BOB, BOB_DN);
+  await changeFile("conf/mapfile.json", mapWith(ALICES));
+  const id = await sharing.share("d/");
+  const body = { serverPath: `${sharing.data}/d/` };
+  const during = async (change: () => Promise<void>) => {
+    const asked = [
+      sharing.system.ask("/rest/auth/HPC", { as: ALICE, body }),
+      sharing.system.ask(`/rest/access/HPC/${id}`, { as: BOB, body }),
+      sharing.system.ask(`/rest/access/HPC/${id}`, { body }),
+    ];
+    await delay(300);
+    await change();
+    return (await Promise.all(asked)).map(({ status }) => status);
+  };
+  sharing.system.daemon().delay = 2000;
+  try {
+    assert.deepEqual(await during(async () => {}), [200, 200, 200]);
+    const withoutBob = () => changeFile("conf/users.txt", passwordLine(ALICE, ALICE_DN));
+    assert.deepEqual(await during(withoutBob), [200, 401, 200]);
+    await changeFile("conf/users.txt", everybody);
+    const withoutAlice = () => changeFile("conf/users.txt", passwordLine(BOB, BOB_DN));
+    assert.deepEqual(await during(withoutAlice), [401, 404, 404]);
+    await changeFile("conf/users.txt", everybody);
+    assert.deepEqual(
+      await during(() => changeFile("conf/mapfile.json", mapWith({ ...ALICES, xlogin: "nobody" }))),
+      [401, 404, 404],
+    );
+    await changeFile("conf/mapfile.json", mapWith(ALICES));
+    const excluding = { ...ALICES, "uftpd.HPC.excludes": `${sharing.data}/d/secret/*` };
+    assert.deepEqual(
+      await during(() => changeFile("conf/mapfile.json", mapWith(excluding))),
+      [401, 404, 404],
+    );
+  } finally {
+    sharing.system.daemon().delay = 0;
+    await changeFile("conf/mapfile.json", mapWith(ALICES));
+  }
 });
 
 Deno.test("shares of an owner who is removed from the password file end", async () => {

@@ -35,8 +35,8 @@ interface UploadRequest {
   readonly range: UploadRange;
   readonly body: Body;
   readonly checksum?: ChecksumAlgorithm | undefined; // of the digest that the client wants
-  /** The first free name, or exactly its own if the request's conditions permit replacement. */
-  readonly naming: "free" | { readonly conditions: HeaderList };
+  /** The first free name, or exactly its own if the request's conditions, and a check before the rename, permit it. */
+  readonly naming: "free" | { readonly conditions: HeaderList; readonly check?: () => Promise<void> };
 }
 
 interface UploadedFile {
@@ -326,6 +326,7 @@ async function renameToFinal(
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
       }
+      if (naming !== "free") await naming.check?.();
       const existing = naming !== "free" &&
         await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
       await reserveRemaining(session, held, { place, signal }, parts);
