@@ -218,6 +218,18 @@ Deno.test({
     const address = String(await page.evaluate("document.querySelector('#address').value"));
     await page.go(address);
     assert.match(await text(page), /ten\.txt\s+10 B\. Shared by Alice, until [^]*Look first\s+Download/);
+
+    const actions = `${sharing.origin}/files/HPC${sharing.data}/d/ten.txt?view=actions`;
+    await page.go(actions);
+    await Deno.writeTextFile(`${sharing.data}/d/ten.txt`, "0123");
+    await page.send("Delete the file ten.txt");
+    assert.match(await text(page), /The content has changed/);
+    // Not from the browser's memory, with the former content.
+    await page.evaluate("[...document.links].find((link) => link.textContent === 'Back').click()");
+    const shown = async () => String(await page.evaluate("document.body.textContent").catch(() => ""));
+    await until(async () => /ten\.txt \(4 B\) for good/.test(await shown()));
+    await page.send("Delete the file ten.txt");
+    await assert.rejects(Deno.stat(`${sharing.data}/d/ten.txt`));
   },
 });
 
@@ -285,6 +297,48 @@ Deno.test({
     await page.choose("#files", [`${files}/large.bin`]);
     await page.until(over(1));
     assert.deepEqual(await states(page), ["large.bin Done, verified"]);
+    await Deno.remove(files, { recursive: true });
+  },
+});
+
+/** Script that makes the page act a thousand times as often, and records its questions about the sign-in. */
+const HURRYING = `(() => {
+  window.answers = [];
+  const [later, ask] = [setInterval, fetch];
+  window.setInterval = (act, ms) => later(act, ms / 1000);
+  window.fetch = async (...asked) => {
+    const answer = await ask(...asked);
+    answers.push(new URL(asked[0]).pathname + " " + answer.type);
+    return answer;
+  };
+})(); true`;
+
+Deno.test({
+  name: "a running upload keeps the browser signed in; after a sign-out, the page says what to do",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    const files = await Deno.makeTempDir();
+    await largeFile(`${files}/large.bin`, 40_000_000);
+    await Deno.writeTextFile(`${files}/late.txt`, "x");
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(HURRYING);
+    await page.choose("#files", [`${files}/large.bin`]);
+    await page.until(over(1));
+    // A redirect to the status page: the browser is signed in.
+    assert.equal(await page.evaluate("answers[0]"), "/login opaqueredirect");
+    const form = "document.querySelector('form[action$=\"/logout\"]')";
+    await page.evaluate(
+      `fetch(${form}.action, { method: "POST", body: new URLSearchParams(new FormData(${form})) })`,
+    );
+    await page.choose("#files", [`${files}/late.txt`]);
+    await page.until(over(2));
+    assert.match(
+      String(await states(page)),
+      /late\.txt Failed: your sign-in has ended; sign in, open this page again and choose the files again/,
+    );
     await Deno.remove(files, { recursive: true });
   },
 });
