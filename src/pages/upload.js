@@ -466,16 +466,22 @@
     };
   }
 
-  /** Adds a dropped file, or all files below a dropped directory. */
+  /** Adds a dropped file, or all files below a dropped directory; shows what cannot be read, and continues. */
   const walk = async (entry) => {
     const path = entry.fullPath.replace(/^\//, "");
-    if (entry.isFile) add(await new Promise((done, failed) => entry.file(done, failed)), path);
-    else {
+    try {
+      if (entry.isFile) return add(await new Promise((done, failed) => entry.file(done, failed)), path);
       const reader = entry.createReader();
       const part = () => new Promise((done, failed) => reader.readEntries(done, failed));
       for (let some = await part(); some.length > 0; some = await part()) {
         for (const each of some) await walk(each);
       }
+    } catch {
+      const item = element("li");
+      const text = fill(says.failed, { reason: says.gone });
+      item.append(element("bdi", path), " ", element("span", text, "down"));
+      list.append(item);
+      news.textContent = path + ": " + text;
     }
   };
   form.onsubmit = (event) => event.preventDefault();

@@ -343,6 +343,37 @@ Deno.test({
   },
 });
 
+/** Drops a directory that the browser cannot read, and then a file: root, under which tests can run, reads everything. */
+const DROPPING = `document.ondrop({
+  preventDefault() {},
+  dataTransfer: {
+    items: [
+      {
+        fullPath: "/run/closed",
+        createReader: () => ({ readEntries: (_, failed) => failed(new DOMException("", "NotReadableError")) }),
+      },
+      { fullPath: "/open.txt", isFile: true, file: (done) => done(new File(["x"], "open.txt")) },
+    ].map((entry) => ({ webkitGetAsEntry: () => entry })),
+  },
+})`;
+
+Deno.test({
+  name: "the page uploads dropped files, and shows a dropped directory that the browser cannot read",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(DROPPING);
+    await page.until(over(2));
+    const closed = "run/closed Failed: your browser cannot read it";
+    assert.deepEqual(await states(page), ["open.txt Done, verified", closed]);
+    assert.equal(await Deno.readTextFile(`${sharing.data}/d/open.txt`), "x");
+    assert.deepEqual(page.complaints, []);
+  },
+});
+
 Deno.test({
   name: "pages use the reader's language and time zone; without scripts, UTC",
   ignore,
