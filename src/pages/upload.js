@@ -450,6 +450,8 @@
         const { code, errorMessage } = JSON.parse(request.responseText);
         const isSignedOut = isOwnBrowser && /UNAUTHENTICATED|PAGE_OUTDATED/.test(code);
         reason = isSignedOut ? says.signedOut : errorMessage;
+        // A later page must not ask for a file that the service refused.
+        if (status < 500 && !isTransient && !isSignedOut && upload.reached === 0) upload.forget();
       } catch {
         // A proxy's page has no further reason.
       }

@@ -435,6 +435,8 @@ Deno.test({
       await page.until(over(1));
       assert.match(String(await states(page)), /^secret\/new Failed: /);
       await assert.rejects(Deno.stat(`${sharing.data}/d/secret/new`));
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+      assert.doesNotMatch(await text(page), /incomplete/, "nothing can be resumed");
       await Deno.remove(files, { recursive: true });
       const other = await signedIn(browser, sharing.origin, "Sign in", BOB);
       await other.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
