@@ -50,6 +50,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning: "The client closed the connection before the end of its request. Nobody sees this answer.",
     remedy: "No action needed.",
   },
+  ERR_CONTENT_CHANGED: {
+    meaning: "A file or directory has changed since the page asked whether to delete it.",
+    remedy: "Open the page again, check the content, and delete again.",
+  },
   ERR_DAEMON_REFUSED: {
     meaning: "A daemon refused the request. Its message, which can name accounts, is only in the log.",
     remedy: "See the log. Often the daemon lacks the account, or the service's certificate in its ACL.",

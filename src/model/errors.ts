@@ -38,6 +38,7 @@ export const ERRORS = {
   ERR_BODY_TOO_LARGE: { status: 413, text: "The request body is too large", headers: CLOSES },
   ERR_CERTIFICATE_REFUSED: { status: 403, text: "The certificate is not accepted: {why}" },
   ERR_CLIENT_GONE: { status: 400, text: "The request ended early" },
+  ERR_CONTENT_CHANGED: { status: 409, text: "The content has changed. Check it again before you delete it" },
   ERR_DAEMON_REFUSED: { status: 502, text: "The transfer server refused the request" },
   ERR_DAEMON_REPLY_INVALID: { status: 502, text: "The transfer server gave an invalid answer" },
   ERR_DAEMON_SESSION: { status: 502, text: "The transfer server did not complete the request" },

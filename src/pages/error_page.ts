@@ -6,7 +6,7 @@ import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { wantedPage } from "./sign_in_attempt.ts";
 
-/** Shows the error with the request id, and links: to the previous page, and for callers without credentials to the sign-in. */
+/** Shows the error with the request id, and links: to the previous page as filled in, or anew if it is outdated, and for callers without credentials to the sign-in. */
 export function errorPage(
   asked: PartialCall,
   { status, errorMessage, code, requestId }: ErrorBody,
@@ -15,6 +15,7 @@ export function errorPage(
   const says = TEXTS.failure;
   const { request: { method, path, query, headers: shown }, root, base, menu } = asked;
   const before = shown.get("Referer") ?? "";
+  const filledIn = code !== "ERR_PAGE_OUTDATED" && code !== "ERR_CONTENT_CHANGED" && markup` data-back`;
   const isOwn = before.startsWith(`${base}/`);
   const to = method === "GET" ? wantedPage(`${path.slice(1)}${query === "" ? "" : `?${query}`}`) : "";
   return pageResponse(asked, {
@@ -22,7 +23,7 @@ export function errorPage(
     body: markup`${
       status === 401 && menu.has("/login") &&
       markup`<p><a href="${root}login?to=${encodeURIComponent(to)}">${says.signIn}</a></p>`
-    }${isOwn && markup`<p><a class="button" data-back href="${before}">${says.back}</a></p>`}
+    }${isOwn && markup`<p><a class="button"${filledIn} href="${before}">${says.back}</a></p>`}
 <dl><dt>${says.status}</dt><dd>${status}</dd><dt>${says.code}</dt><dd><code>${code}</code></dd>
 <dt>${says.request}</dt><dd><code>${requestId}</code></dd></dl>
 <p class="quiet">${says.help}</p>`,

@@ -49,7 +49,7 @@ const ROOT = "https://root.invalid/root/";
 
 /** Returns the page after sign-in, relative to the root; no other host, and nothing above the root, which may be another service. */
 export function wantedPage(wanted: string | null): string {
-  const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted);
+  const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&!'()*+-]*$/.test(wanted);
   return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted : "";
 }
 

@@ -9,11 +9,14 @@
   const news = document.getElementById("news");
   const says = JSON.parse(form.dataset.says);
   const language = document.documentElement.lang;
+  const isOwnBrowser = form.dataset.token !== "";
 
   const AT_ONCE = 4;
   /** Some proxies drop bytes without an error; the daemon reads a whole file again for its checksum. */
   const STALL_MS = 30000;
   const CHECKSUM_MS = 120000;
+  /** The service signs out browsers that are idle for a minute or longer, and upload requests can take hours. */
+  const SIGN_OF_LIFE_MS = 20000;
   /** The checksum of so many bytes takes a browser about ten seconds, and the daemon reads the file again. */
   const MOST_CHECKED = 2 ** 30;
   /** Files that file managers create; nobody wants to upload them. */
@@ -27,6 +30,7 @@
   let busyMs = 0;
   let busySince;
   let sentBytes = 0;
+  let life;
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const size = (bytes) => {
@@ -261,7 +265,19 @@
     next();
   };
 
+  /** Tells the service while uploads run that the browser is not idle. */
+  const showLife = () => {
+    const signOut = document.querySelector("form[action$='/logout']");
+    if (running.size > 0) {
+      fetch(new URL("login", signOut.action), { method: "HEAD", redirect: "manual" }).catch(() => {});
+    } else {
+      clearInterval(life);
+      life = undefined;
+    }
+  };
+
   const next = () => {
+    if (isOwnBrowser) life ??= setInterval(showLife, SIGN_OF_LIFE_MS);
     while (!isPaused && running.size < AT_ONCE && waiting.length > 0) {
       const upload = waiting.shift();
       running.add(upload);
@@ -383,7 +399,7 @@
     ]);
     request.open("PUT", addressOf(path) + "?upload=" + key);
     request.setRequestHeader("Accept", "application/json");
-    if (form.dataset.token !== "") request.setRequestHeader("X-Form-Token", form.dataset.token);
+    if (isOwnBrowser) request.setRequestHeader("X-Form-Token", form.dataset.token);
     if (upload.digest !== undefined) request.setRequestHeader("Want-Repr-Digest", "sha-256=10");
     if (form.dataset.taken !== "rename") {
       if (upload.version === undefined) request.setRequestHeader("If-None-Match", "*");
@@ -431,7 +447,11 @@
       if (isTransient && upload.refused < 3) return again(upload);
       let reason = String(status);
       try {
-        reason = JSON.parse(request.responseText).errorMessage;
+        const { code, errorMessage } = JSON.parse(request.responseText);
+        const isSignedOut = isOwnBrowser && /UNAUTHENTICATED|PAGE_OUTDATED/.test(code);
+        reason = isSignedOut ? says.signedOut : errorMessage;
+        // A later page must not ask for a file that the service refused.
+        if (status < 500 && !isTransient && !isSignedOut && upload.reached === 0) upload.forget();
       } catch {
         // A proxy's page has no further reason.
       }
@@ -448,16 +468,22 @@
     };
   }
 
-  /** Adds a dropped file, or all files below a dropped directory. */
+  /** Adds a dropped file, or all files below a dropped directory; shows what cannot be read, and continues. */
   const walk = async (entry) => {
     const path = entry.fullPath.replace(/^\//, "");
-    if (entry.isFile) add(await new Promise((done, failed) => entry.file(done, failed)), path);
-    else {
+    try {
+      if (entry.isFile) return add(await new Promise((done, failed) => entry.file(done, failed)), path);
       const reader = entry.createReader();
       const part = () => new Promise((done, failed) => reader.readEntries(done, failed));
       for (let some = await part(); some.length > 0; some = await part()) {
         for (const each of some) await walk(each);
       }
+    } catch {
+      const item = element("li");
+      const text = fill(says.failed, { reason: says.gone });
+      item.append(element("bdi", path), " ", element("span", text, "down"));
+      list.append(item);
+      news.textContent = path + ": " + text;
     }
   };
   form.onsubmit = (event) => event.preventDefault();

@@ -218,6 +218,18 @@ Deno.test({
     const address = String(await page.evaluate("document.querySelector('#address').value"));
     await page.go(address);
     assert.match(await text(page), /ten\.txt\s+10 B\. Shared by Alice, until [^]*Look first\s+Download/);
+
+    const actions = `${sharing.origin}/files/HPC${sharing.data}/d/ten.txt?view=actions`;
+    await page.go(actions);
+    await Deno.writeTextFile(`${sharing.data}/d/ten.txt`, "0123");
+    await page.send("Delete the file ten.txt");
+    assert.match(await text(page), /The content has changed/);
+    // Not from the browser's memory, with the former content.
+    await page.evaluate("[...document.links].find((link) => link.textContent === 'Back').click()");
+    const shown = async () => String(await page.evaluate("document.body.textContent").catch(() => ""));
+    await until(async () => /ten\.txt \(4 B\) for good/.test(await shown()));
+    await page.send("Delete the file ten.txt");
+    await until(() => Deno.stat(`${sharing.data}/d/ten.txt`).then(() => false, () => true));
   },
 });
 
@@ -289,6 +301,79 @@ Deno.test({
   },
 });
 
+/** Script that makes the page act a thousand times as often, and records its questions about the sign-in. */
+const HURRYING = `(() => {
+  window.answers = [];
+  const [later, ask] = [setInterval, fetch];
+  window.setInterval = (act, ms) => later(act, ms / 1000);
+  window.fetch = async (...asked) => {
+    const answer = await ask(...asked);
+    answers.push(new URL(asked[0]).pathname + " " + answer.type);
+    return answer;
+  };
+})(); true`;
+
+Deno.test({
+  name: "a running upload keeps the browser signed in; after a sign-out, the page says what to do",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    const files = await Deno.makeTempDir();
+    await largeFile(`${files}/large.bin`, 40_000_000);
+    await Deno.writeTextFile(`${files}/late.txt`, "x");
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(HURRYING);
+    await page.choose("#files", [`${files}/large.bin`]);
+    await page.until(over(1));
+    // A redirect to the status page: the browser is signed in.
+    assert.equal(await page.evaluate("answers[0]"), "/login opaqueredirect");
+    const form = "document.querySelector('form[action$=\"/logout\"]')";
+    await page.evaluate(
+      `fetch(${form}.action, { method: "POST", body: new URLSearchParams(new FormData(${form})) })`,
+    );
+    await page.choose("#files", [`${files}/late.txt`]);
+    await page.until(over(2));
+    assert.match(
+      String(await states(page)),
+      /late\.txt Failed: your sign-in has ended; sign in, open this page again and choose the files again/,
+    );
+    await Deno.remove(files, { recursive: true });
+  },
+});
+
+/** Drops a directory that the browser cannot read, and then a file: root, under which tests can run, reads everything. */
+const DROPPING = `document.ondrop({
+  preventDefault() {},
+  dataTransfer: {
+    items: [
+      {
+        fullPath: "/run/closed",
+        createReader: () => ({ readEntries: (_, failed) => failed(new DOMException("", "NotReadableError")) }),
+      },
+      { fullPath: "/open.txt", isFile: true, file: (done) => done(new File(["x"], "open.txt")) },
+    ].map((entry) => ({ webkitGetAsEntry: () => entry })),
+  },
+})`;
+
+Deno.test({
+  name: "the page uploads dropped files, and shows a dropped directory that the browser cannot read",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(DROPPING);
+    await page.until(over(2));
+    const closed = "run/closed Failed: your browser cannot read it";
+    assert.deepEqual(await states(page), ["open.txt Done, verified", closed]);
+    assert.equal(await Deno.readTextFile(`${sharing.data}/d/open.txt`), "x");
+    assert.deepEqual(page.complaints, []);
+  },
+});
+
 Deno.test({
   name: "pages use the reader's language and time zone; without scripts, UTC",
   ignore,
@@ -350,6 +435,8 @@ Deno.test({
       await page.until(over(1));
       assert.match(String(await states(page)), /^secret\/new Failed: /);
       await assert.rejects(Deno.stat(`${sharing.data}/d/secret/new`));
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+      assert.doesNotMatch(await text(page), /incomplete/, "nothing can be resumed");
       await Deno.remove(files, { recursive: true });
       const other = await signedIn(browser, sharing.origin, "Sign in", BOB);
       await other.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);

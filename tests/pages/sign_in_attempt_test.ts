@@ -6,6 +6,7 @@ const PAGES: readonly (readonly [wanted: string | null, page: string])[] = [
   ["", ""],
   ["shares/HPC", "shares/HPC"],
   ["shared/HPC/abc/d%20e?sort=name&order=down", "shared/HPC/abc/d%20e?sort=name&order=down"],
+  ["files/HPC/it's%20(2)*!/?find=a+b", "files/HPC/it's%20(2)*!/?find=a+b"],
   ["a".repeat(1000), "a".repeat(1000)],
   ["a".repeat(1001), ""],
   ["/shares", ""],

@@ -164,8 +164,10 @@ Deno.test("My files creates, renames, moves and deletes only what its page showe
   assert.match(actions.text, /<a class="button" href="[./]+shares\/HPC\/new\?path=/);
   const [, version = ""] = /name="version" value="([^"]+)"/.exec(actions.text) ?? [];
   await put("folder <b>/d", "more");
-  assert.equal((await post(`${folder}/`, { do: "delete", version })).status, 403, "it has changed");
-  assert.equal((await post(`${folder}/`, { do: "delete" })).status, 403, "nobody has seen what it deletes");
+  const changed = await post(`${folder}/`, { do: "delete", version });
+  assert.equal(changed.status, 409);
+  assert.match(changed.text, /The content has changed\. Check it again before you delete it/);
+  assert.equal((await post(`${folder}/`, { do: "delete" })).status, 409, "nobody has seen what it deletes");
   const again = await alice.get(`${at(`${folder}/`)}?view=actions`);
   const [, current = ""] = /name="version" value="([^"]+)"/.exec(again.text) ?? [];
   assert.equal((await post(`${folder}/`, { do: "delete", version: current })).status, 303);

@@ -150,7 +150,7 @@ async function contentsOf(
   return { files, directories, bytes, version: [files, directories, bytes, latest].join(" ") };
 }
 
-/** Serves `POST /files/<server>/<path>`: creates a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
+/** Serves `POST /files/<server>/<path>`: creates a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED | ERR_CONTENT_CHANGED} */
 export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call) => {
     const form = await readOwnForm(call);
@@ -184,9 +184,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
     {
       using session = await files.open(path, signal);
       const contents = await contentsOf(session, path, await session.entry(path));
-      if (contents?.version !== form.get("version")) {
-        throw httpError("ERR_PAGE_OUTDATED", "the content has changed");
-      }
+      if (contents?.version !== form.get("version")) throw httpError("ERR_CONTENT_CHANGED");
     }
     await files.remove(path, signal);
     return to(parentOf(path));
