@@ -1,6 +1,6 @@
 /** Owners and users who lose their rights while the service runs. */
 import assert from "node:assert/strict";
-import { inTime } from "../../fixtures/deadline.ts";
+import { inTime, until } from "../../fixtures/deadline.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
@@ -113,28 +113,55 @@ Deno.test("a ban of an account protects its shares from users who select another
   await changeFile("conf/mapfile.json", mapWith(ALICES));
 });
 
+/** Longer than the service relies on what it knew about a caller when the request began, in milliseconds. */
+const OUTDATED_MS = 1100;
+
+/**
+ * Sends requests that need the daemon, and changes something while the daemon is opening the first session.
+ * @returns The status of each answer.
+ */
+async function meanwhile(
+  [first, ...others]: readonly [Requested, ...Requested[]],
+  change: () => Promise<void>,
+): Promise<number[]> {
+  const daemon = sharing.system.daemon();
+  const before = daemon.sessionRequests.length;
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  daemon.hold = promise;
+  const ask = ({ path, ...asked }: Requested) => sharing.system.ask(path, asked);
+  try {
+    const answers = [ask(first)];
+    await until(() => daemon.sessionRequests.length > before, { what: "the daemon opens a session" });
+    answers.push(...others.map(ask));
+    await change();
+    await delay(OUTDATED_MS);
+    release();
+    return (await Promise.all(answers)).map(({ status }) => status);
+  } finally {
+    release();
+    daemon.hold = undefined;
+  }
+}
+
+type Requested = { readonly path: string } & NonNullable<Parameters<typeof sharing.system.ask>[1]>;
+
 Deno.test("nobody gets a session after a ban, or after the end of the share, however long the daemon takes", async () => {
   const ids = [await sharing.share("d/"), await sharing.share("d/sub/")];
   const body = { serverPath: `${sharing.data}/d/` };
-  sharing.system.daemon().delay = 1200; // for one session after the other
+  const asked = [
+    { path: "/rest/auth/HPC", as: ALICE, body },
+    { path: `/rest/access/HPC/${ids[0]}`, as: BOB, body },
+    { path: `/rest/access/HPC/${ids[1]}`, body: { serverPath: `${sharing.data}/d/sub/` } },
+  ] as const;
   try {
-    const asked = [
-      sharing.system.ask("/rest/auth/HPC", { as: ALICE, body }),
-      sharing.system.ask(`/rest/access/HPC/${ids[0]}`, { as: BOB, body }),
-      sharing.system.ask(`/rest/access/HPC/${ids[1]}`, { body: { serverPath: `${sharing.data}/d/sub/` } }),
-    ];
-    await delay(300);
-    for (const user of ["alice", "bob"]) await ban("add", "--user", user);
-    const io = recordedIo();
-    assert.equal(
-      await runCommand(["share", "remove", ids[1] ?? "", "--config", sharing.system.main], io),
-      0,
-      io.err,
-    );
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = await meanwhile(asked, async () => {
+      for (const user of ["alice", "bob"]) await ban("add", "--user", user);
+      const io = recordedIo();
+      const words = ["share", "remove", ids[1] ?? "", "--config", sharing.system.main];
+      assert.equal(await runCommand(words, io), 0, io.err);
+    });
     assert.deepEqual(statuses, [429, 429, 404]);
   } finally {
-    sharing.system.daemon().delay = 0;
     for (const user of ["alice", "bob"]) await ban("remove", "--user", user);
   }
 });
@@ -187,17 +214,12 @@ Deno.test("nobody gets a session with an account that was lost while the daemon 
   await changeFile("conf/mapfile.json", mapWith(ALICES));
   const id = await sharing.share("d/");
   const body = { serverPath: `${sharing.data}/d/` };
-  const during = async (change: () => Promise<void>) => {
-    const asked = [
-      sharing.system.ask("/rest/auth/HPC", { as: ALICE, body }),
-      sharing.system.ask(`/rest/access/HPC/${id}`, { as: BOB, body }),
-      sharing.system.ask(`/rest/access/HPC/${id}`, { body }),
-    ];
-    await delay(300);
-    await change();
-    return (await Promise.all(asked)).map(({ status }) => status);
-  };
-  sharing.system.daemon().delay = 2000;
+  const asked = [
+    { path: "/rest/auth/HPC", as: ALICE, body },
+    { path: `/rest/access/HPC/${id}`, as: BOB, body },
+    { path: `/rest/access/HPC/${id}`, body },
+  ] as const;
+  const during = (change: () => Promise<void>) => meanwhile(asked, change);
   try {
     assert.deepEqual(await during(async () => {}), [200, 200, 200]);
     const withoutBob = () => changeFile("conf/users.txt", passwordLine(ALICE, ALICE_DN));
@@ -217,7 +239,6 @@ Deno.test("nobody gets a session with an account that was lost while the daemon 
       [401, 404, 404],
     );
   } finally {
-    sharing.system.daemon().delay = 0;
     await changeFile("conf/mapfile.json", mapWith(ALICES));
   }
 });
