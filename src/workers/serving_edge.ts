@@ -83,10 +83,10 @@ export class ServingEdge {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
-  /** Reports whether the edge of another snapshot needs its port; one of two addresses may include the other. */
+  /** Reports whether the edge of another snapshot needs a port of this one; one of two addresses may include the other. */
   conflictsWith({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
-    return port === 0 || port === this.port ||
-      (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
+    const own = [0, this.port, this.metrics?.port];
+    return own.includes(port) || (listen !== undefined && own.includes(listen.port));
   }
 
   post(message: ToEdgeWorker): void {
