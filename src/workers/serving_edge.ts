@@ -9,7 +9,7 @@ import type { FromWorker, ToEdgeWorker } from "./worker_message.ts";
 import { isDeepStrictEqual } from "node:util";
 import { closeSync, openSync } from "node:fs";
 
-/** Time for running requests to finish, in milliseconds. */
+/** Time for running requests to finish when the service stops, in milliseconds. */
 export const DRAIN_MS = 20_000;
 /** Further time for the worker to confirm, in milliseconds. */
 const CLOSE_MS = 10_000;
@@ -111,9 +111,9 @@ export class ServingEdge {
   }
 
   /** Refuses new connections, finishes running requests, then ends. */
-  async drain(): Promise<void> {
-    this.#worker.post({ kind: "drain", withinMs: DRAIN_MS });
-    await this.#worker.waitFor("closed", DRAIN_MS + CLOSE_MS);
+  async drain(withinMs: number): Promise<void> {
+    this.#worker.post({ kind: "drain", withinMs });
+    await this.#worker.waitFor("closed", withinMs + CLOSE_MS);
     this.end();
   }
 
