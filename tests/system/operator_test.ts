@@ -242,7 +242,7 @@ Deno.test("an operator inspects and changes a running service", async (test) => 
       return (await ask(url, system.authority.certificate)).status;
     };
     const [port, page] = [freePort(), freePort()];
-    for (const [service, metrics] of [[port, page], [page, port], [port, page]]) {
+    for (const [service, metrics] of [[port, page], [page, port], [port, page]] as const) {
       await set({ "container.port": String(service), "container.metrics.port": String(metrics) });
       assert.equal(await served(service), 200);
       const response = await fetch(`http://127.0.0.1:${metrics}/metrics`);
