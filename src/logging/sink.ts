@@ -13,7 +13,7 @@ export interface SinkState {
 export class Sink {
   /** Tries a write without content. Default: only real writes show that they succeed again. */
   retry: (() => void) | undefined;
-  #failure: { readonly reason: string; readonly since: number; readonly lostBefore: number } | undefined;
+  #failure: Readonly<{ reason: string; since: number; lostBefore: number; to: unknown }> | undefined;
   #lost = 0;
 
   /** @param changed Called when writes begin to fail and when they succeed again. */
@@ -38,9 +38,9 @@ export class Sink {
   failed(error: unknown, to?: string, lost = 0): void {
     const lostBefore = this.#lost;
     this.#lost += lost;
-    if (this.#failure !== undefined) return;
+    if (this.#failure !== undefined && this.#failure.to === to) return;
     const reason = to === undefined ? describeError(error) : `${to}: ${describeError(error)}`;
-    this.#failure = { reason, since: Date.now(), lostBefore };
+    this.#failure = { since: Date.now(), lostBefore, ...this.#failure, reason, to };
     this.changed();
     this.log.error(`${LABELS[this.name]} not ${this.#verb}`, { to, error });
   }

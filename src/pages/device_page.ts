@@ -1,6 +1,5 @@
 import { readTokenRequest } from "../authentication/issued_token/issue.ts";
 import type { OpenRequest } from "../authentication/sign_in/device_logins.ts";
-import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
@@ -14,15 +13,12 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import { restrictionsText } from "./tokens_page.ts";
+import { restrictionsText, type TokenPageParts } from "./tokens_page.ts";
 
 const SAYS = TEXTS.device;
 const CODE = "user_code";
 
-export interface DevicePageParts extends DeviceParts {
-  readonly servers: ReadonlyMap<string, unknown>;
-  readonly facts: { readonly clock: Clock };
-}
+export type DevicePageParts = DeviceParts & Pick<TokenPageParts, "servers" | "facts">;
 
 /** Returns the page of a user code, relative to the root, for the way back from the sign-in. */
 export function devicePageOf(query: URLSearchParams): string {

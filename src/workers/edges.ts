@@ -1,7 +1,11 @@
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import { ConnectionLimit, ServingEdge } from "./serving_edge.ts";
+import { within } from "../model/clock.ts";
+import { ConnectionLimit, DRAIN_MS, ServingEdge } from "./serving_edge.ts";
 import { CannotStart, RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
 import { PortWatch } from "./port_watch.ts";
+
+/** Time for running transfers to finish after a reload, in milliseconds. */
+const REPLACED_MS = 24 * 3600_000;
 
 interface EdgesParts extends WorkerParts {
   readonly metricsPage: () => Promise<string>; // creates the metrics page
@@ -45,8 +49,8 @@ export class Edges {
 
   /** Refuses new connections, and waits for the requests of all edges. */
   async drain(): Promise<void> {
-    if (this.current) void this.#drain(this.current);
-    await Promise.all(this.#draining.values());
+    const earlier = within(Promise.all(this.#draining.values()), DRAIN_MS);
+    await Promise.all([earlier, this.#listening && this.#drain(this.#listening, DRAIN_MS)]);
   }
 
   watch(): void {
@@ -89,11 +93,12 @@ export class Edges {
     try {
       this.#put(
         await this.start(snapshot).catch(async () => {
-          await drained; // the address was still in use
+          await within(drained, DRAIN_MS); // the address was still in use
           return await this.start(snapshot);
         }),
       );
     } catch (error) {
+      before.end();
       this.#died(before, "it made room for one that could not start");
       throw error;
     }
@@ -152,8 +157,8 @@ export class Edges {
     }
   }
 
-  #drain(edge: ServingEdge): Promise<void> {
-    const drained = this.#draining.get(edge) ?? edge.drain().then(() => this.#gone(edge));
+  #drain(edge: ServingEdge, withinMs = REPLACED_MS): Promise<void> {
+    const drained = this.#draining.get(edge) ?? edge.drain(withinMs).then(() => this.#gone(edge));
     this.#draining.set(edge, drained);
     return drained;
   }

@@ -9,7 +9,7 @@ import type { FromWorker, ToEdgeWorker } from "./worker_message.ts";
 import { isDeepStrictEqual } from "node:util";
 import { closeSync, openSync } from "node:fs";
 
-/** Time for running requests to finish, in milliseconds. */
+/** Time for running requests to finish when the service stops, in milliseconds. */
 export const DRAIN_MS = 20_000;
 /** Further time for the worker to confirm, in milliseconds. */
 const CLOSE_MS = 10_000;
@@ -83,10 +83,10 @@ export class ServingEdge {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
-  /** Reports whether the edge of another snapshot needs its port; one of two addresses may include the other. */
+  /** Reports whether the edge of another snapshot needs a port of this one; one of two addresses may include the other. */
   conflictsWith({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
-    return port === 0 || port === this.port ||
-      (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
+    const own = [0, this.port, this.metrics?.port];
+    return own.includes(port) || (listen !== undefined && own.includes(listen.port));
   }
 
   post(message: ToEdgeWorker): void {
@@ -111,9 +111,9 @@ export class ServingEdge {
   }
 
   /** Refuses new connections, finishes running requests, then ends. */
-  async drain(): Promise<void> {
-    this.#worker.post({ kind: "drain", withinMs: DRAIN_MS });
-    await this.#worker.waitFor("closed", DRAIN_MS + CLOSE_MS);
+  async drain(withinMs: number): Promise<void> {
+    this.#worker.post({ kind: "drain", withinMs });
+    await this.#worker.waitFor("closed", withinMs + CLOSE_MS);
     this.end();
   }
 

@@ -31,6 +31,21 @@ Deno.test("Sink logs one error when writes begin to fail, and one line when they
   assert.equal(sink.state.lost, 3);
 });
 
+Deno.test("Sink reports the failure of the place to which a reload moved it, and keeps the first time", () => {
+  const log: string[] = [];
+  const sink = new Sink("audit", createLogger((line) => log.push(line.slice(25))));
+  sink.failed(new Error("full"), "/logs/audit.log");
+  const since = sink.state.failure?.since;
+  sink.failed(new Error("read-only"), "/srv/audit.log", 1);
+  assert.deepEqual(sink.state.failure, { reason: "/srv/audit.log: Error: read-only", since });
+  sink.written();
+  assert.deepEqual(log, [
+    'error audit lines not written to=/logs/audit.log error="Error: full"',
+    'error audit lines not written to=/srv/audit.log error="Error: read-only"',
+    "warn  audit lines written again lost=1",
+  ]);
+});
+
 Deno.test("Sink.attempt() counts a record that cannot be written, and does not throw", async () => {
   const sink = new Sink("share-uses", SILENT);
   await sink.attempt(() => Promise.reject(new Error("away")));

@@ -1,5 +1,6 @@
 /** Bans of a single instance across restarts and crashes. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { note } from "../faults/fault_table.ts";
@@ -20,6 +21,36 @@ async function start({ main, authority: { certificate } }: Site) {
     return { code, answer: JSON.parse(io.out), err: io.err };
   };
   return { service, statusOf, ban };
+}
+
+Deno.test("a ban survives a restart if a reload has configured the database since, unless lifted", async () => {
+  await using site = await createSite();
+  const first = await start(site);
+  for (const user of ["alice", "stranger"]) {
+    assert.equal((await first.ban("add", "--user", user, "--for", "1h")).code, 0);
+  }
+  await site.replace(
+    "conf/container.properties",
+    `${await Deno.readTextFile(site.main)}persistence.directory=${site.folder}/data\n`,
+  );
+  assert.equal(await runCommand(["reload", "--config", site.main], recordedIo()), 0);
+  const file = `${site.folder}/data/records.sqlite`;
+  await until(() => bansIn(file) === 2, { what: "both bans are stored" });
+  assert.equal((await first.ban("remove", "--user", "stranger")).answer.lifted, 1);
+  assert.equal(await runCommand(["reload", "--config", site.main], recordedIo()), 0);
+  first.service.kill("SIGKILL");
+  await first.service.ended;
+
+  const second = await start(site);
+  assert.deepEqual([await second.statusOf(ALICE), await second.statusOf(STRANGER)], [429, 200]);
+  second.service.kill("SIGTERM");
+  assert.equal(await second.service.ended, 0);
+});
+
+/** Counts the bans in a database. */
+function bansIn(file: string): number {
+  using database = new DatabaseSync(file, { readOnly: true });
+  return Number(database.prepare("SELECT count(*) AS bans FROM operator_ban").get()?.["bans"]);
 }
 
 Deno.test("a ban ends with a service without database, and with one, survives kill -9 unless lifted or expired", async () => {

@@ -6,6 +6,7 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { freePort } from "../fixtures/free_port.ts";
+import { ask } from "./ask.ts";
 import {
   ALICE,
   ALICE_DN,
@@ -234,6 +235,28 @@ Deno.test("an operator inspects and changes a running service", async (test) => 
     assert.equal(await status(other), 200);
     await assert.rejects(status(one));
     assert.doesNotMatch(system.log.slice(before).join("\n"), /control socket/, "which stayed where it was");
+  });
+  await test.step("a reload exchanges the ports of service and metrics page", async () => {
+    const served = async (port: number) => {
+      const url = `https://localhost:${port}/health/live`;
+      return (await ask(url, system.authority.certificate)).status;
+    };
+    const [port, page] = [freePort(), freePort()];
+    for (const [service, metrics] of [[port, page], [page, port], [port, page]] as const) {
+      await set({ "container.port": String(service), "container.metrics.port": String(metrics) });
+      assert.equal(await served(service), 200);
+      const response = await fetch(`http://127.0.0.1:${metrics}/metrics`);
+      assert.match(await response.text(), /authserver_/);
+    }
+    await set({ "container.port": String(system.port) });
+    assert.equal(await served(system.port), 200);
+  });
+  await test.step("a reload that gives both the same port keeps the connections, also if one host is a name", async () => {
+    const before = system.log.length;
+    await set({ "container.port": String(system.port), "container.metrics.port": String(system.port) });
+    await system.logged(/container\.metrics\.port: is container\.port, too/);
+    assert.doesNotMatch(system.log.slice(before).join("\n"), /edge died/);
+    assert.equal((await system.ask("/health/ready")).status, 200);
   });
   await test.step("a reload moves log and audit stream to other files, and changes the level of every worker's log", async () => {
     const old = `${system.folder}/logs/authserver.log`;

@@ -19,6 +19,7 @@ export interface SpiedWorker {
 export interface HeldMessages {
   /** Kinds of the messages, in their order. */
   readonly kinds: readonly unknown[];
+  readonly messages: readonly Told[];
   /** Sends the messages, and holds back no more. */
   release(): void;
 }
@@ -63,6 +64,9 @@ globalThis.Worker = class extends Worker {
         return {
           get kinds() {
             return held.map(({ message }) => message.kind);
+          },
+          get messages() {
+            return held.map(({ message }) => message);
           },
           release: () => {
             this.#held = undefined;

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:https";
 import { setImmediate } from "node:timers/promises";
 import { inTime, until } from "../fixtures/deadline.ts";
+import { freePort } from "../fixtures/free_port.ts";
 import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/workers/service_status.ts";
@@ -228,6 +229,24 @@ Deno.test("Supervisor.stop() also waits for requests of an edge whose successor 
   await aWhile();
   assert.equal(await finish(), 200);
   await stopped;
+});
+
+Deno.test("Supervisor.reload() lets the transfers of a replaced edge continue for a day, not only as a stop does", async () => {
+  await using site = await createSite();
+  const from = workersSoFar();
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  try {
+    const held = (await startedWorker("edge", from)).hold();
+    const port = freePort();
+    await supervisor.reload(await snapshotOf(site, (main) => `${main}container.port=${port}\n`));
+    const drain = held.messages.find(({ kind }) => kind === "drain");
+    assert.equal(drain?.withinMs, 24 * 3600_000);
+    held.release();
+  } finally {
+    await supervisor.stop();
+  }
 });
 
 Deno.test("metricsPage() shows whether there is a core", async () => {

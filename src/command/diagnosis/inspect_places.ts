@@ -40,7 +40,8 @@ export async function inspectPlaces(
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
   const places = new PlaceInspector(account);
-  const hosts = new Set([site.host, metrics.listen?.host]);
+  const names = [site.host, metrics.listen?.host ?? site.host];
+  const hosts = new Set(await Promise.all(names.map(async (name) => (await resolveHost(name))[0])));
   const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
     (hosts.size === 1 || hosts.has("::") ||
       (hosts.has("0.0.0.0") && ![...hosts].some((host) => host?.includes(":"))));

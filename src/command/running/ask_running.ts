@@ -7,7 +7,6 @@ import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource
 import {
   controlSockets,
   formerControlSockets,
-  InvalidLine,
   readLine,
   SYSTEM_SOCKET,
   writeLine,
@@ -98,7 +97,8 @@ export async function askService(
     return resultOf(await readLine(connection, MAX_REPLY));
   } catch (error) {
     if (error instanceof CommandFailed) throw error;
-    const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
+    const isLate = error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted;
+    const reason = isLate ? `no answer within ${withinMs / 1000} s` : messageOf(error);
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
     closeQuietly(connection); // unless the timer already did

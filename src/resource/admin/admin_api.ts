@@ -149,7 +149,7 @@ export class AdminApi {
       : await knownNames(user, this.parts);
     const subject = { user, address, names };
     const end = clock() + seconds * 1000;
-    if (storedBans === undefined) memory.ban(subject, end);
+    if (storedBans === undefined) memory.ban(subject, end, "new"); // a reload may configure a database
     const stored = await storedBans?.ban(subject, end);
     const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
     const unaware = others.filter(({ alive }) => stored === false || !alive).map(({ name }) => name);

@@ -25,6 +25,7 @@ import { attemptSubject } from "../../throttling/login_throttle.ts";
 import { groupRefusal } from "../../resource/group_refusal.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
+import type { ServerEntry } from "../../resource/server_list.ts";
 import { checkTokenServer } from "../../resource/token_limits.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
@@ -328,14 +329,10 @@ export interface SourceStep {
   readonly elsewhere?: true; // the answer applies where the authenticated account is not proven
 }
 
-export interface ServerStep {
+export interface ServerStep extends Pick<ServerEntry, "uid" | "gid" | "availableGroups" | "rateLimit"> {
   readonly server: string;
   readonly refusal?: string;
   readonly requires?: string; // login requirements in words
-  readonly uid?: string;
-  readonly gid?: string;
-  readonly availableGroups?: readonly string[];
-  readonly rateLimit?: number; // bytes per second; absent if unlimited
   readonly reservationLimit?: number; // part of the limit due to reservations
   readonly includes?: string;
   readonly excludes?: string;
