@@ -154,11 +154,14 @@ Deno.test("nobody gets a session after a ban, or after the end of the share, how
     { path: `/rest/access/HPC/${ids[1]}`, body: { serverPath: `${sharing.data}/d/sub/` } },
   ] as const;
   try {
+    const begin = sharing.system.log.length;
     const statuses = await meanwhile(asked, async () => {
+      await sharing.system.logged(/share used.*\/d\/sub\//, begin);
       for (const user of ["alice", "bob"]) await ban("add", "--user", user);
       const io = recordedIo();
       const words = ["share", "remove", ids[1] ?? "", "--config", sharing.system.main];
       assert.equal(await runCommand(words, io), 0, io.err);
+      await sharing.system.logged(/share use ended with its share/, begin);
     });
     assert.deepEqual(statuses, [429, 429, 404]);
   } finally {
