@@ -642,7 +642,7 @@ Deno.test("HttpsEdge sends the last bytes of a stream with its end, so that no r
     let text = "";
     socket.on("data", (bytes: Uint8Array) => text += new TextDecoder().decode(bytes));
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-    await until(() => text.endsWith("a".repeat(20_000)));
+    await until(() => text.includes("a".repeat(20_000)));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const isEarly = text.endsWith("b");
     end();
