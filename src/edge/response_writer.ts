@@ -43,14 +43,20 @@ export class ResponseWriter {
       response.end(body ?? undefined);
       return;
     }
+    let last: Uint8Array | undefined;
     for await (const part of isWhole(body) ? [Buffer.from(body)] : body) {
+      if (!early && last === undefined && this.#written + part.length === this.#announced) {
+        last = part; // sent with the end: else Deno 2.9 may never report it, if the next request comes first
+        continue;
+      }
       this.#written += part.length;
       if (!response.write(part) && !this.complete) await this.#drained();
     }
     // Closing while the client is sending resets the connection, which may overtake the response (RFC 9112, 9.6). A
     // response of unknown length needs its end.
     if (early) await this.exchange.drainer.drainBody(this.exchange.request, this.exchange.gate);
-    response.end();
+    this.#written += last?.length ?? 0;
+    response.end(last);
   }
 
   /** Sends a text to a client that has sent everything and keeps its connection. */
@@ -64,19 +70,11 @@ export class ResponseWriter {
   }
 
   #drained(): Promise<void> {
-    const response = this.exchange.response;
-    return new Promise((resolve, reject) => {
-      const onDrain = () => {
-        response.off("close", onClose);
-        resolve();
-      };
-      const onClose = () => {
-        response.off("drain", onDrain);
-        reject(httpError("ERR_CLIENT_GONE"));
-      };
-      response.once("drain", onDrain);
-      response.once("close", onClose);
-    });
+    const { response } = this.exchange;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onClose = () => reject(httpError("ERR_CLIENT_GONE"));
+    response.once("drain", resolve).once("close", onClose);
+    return promise.finally(() => response.off("drain", resolve).off("close", onClose));
   }
 }
 

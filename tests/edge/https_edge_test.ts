@@ -622,6 +622,36 @@ Deno.test("HttpsEdge aborts the signal when the client leaves", async () => {
   });
 });
 
+Deno.test("HttpsEdge sends the last bytes of a stream with its end, so that no request comes in between", async () => {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const headers = new HeaderList(["Content-Length", "60000"]);
+  const answer: Handler = () => {
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new Uint8Array(20_000).fill(97));
+        controller.enqueue(new Uint8Array(40_000).fill(98));
+        controller.enqueue(new Uint8Array());
+        await over;
+        controller.close();
+      },
+    });
+    return Promise.resolve({ status: 200, headers, body });
+  };
+  await withEdge({ answer }, async (port) => {
+    const socket = await openTls(port);
+    let text = "";
+    socket.on("data", (bytes: Uint8Array) => text += new TextDecoder().decode(bytes));
+    socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    await until(() => text.includes("a".repeat(20_000)));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const isEarly = text.endsWith("b");
+    end();
+    await until(() => text.endsWith(`${"a".repeat(20_000)}${"b".repeat(40_000)}`));
+    socket.destroy();
+    assert.ok(!isEarly);
+  });
+});
+
 Deno.test("HttpsEdge aborts the signal of a client that leaves before the last byte, but not after it", async () => {
   for (const [announced, aborted] of [[6, true], [5, false]] as const) {
     const ended = Promise.withResolvers<void>();
@@ -629,7 +659,10 @@ Deno.test("HttpsEdge aborts the signal of a client that leaves before the last b
     const answer: Handler = (_request, signal) => {
       signals.push(signal);
       const body = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(new TextEncoder().encode("12345")),
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("12345"));
+          if (!aborted) controller.close(); // the last byte is sent with the end
+        },
         cancel: () => ended.resolve(),
       });
       signal.addEventListener("abort", () => ended.resolve());
