@@ -13,7 +13,7 @@ export interface SinkState {
 export class Sink {
   /** Tries a write without content. Default: only real writes show that they succeed again. */
   retry: (() => void) | undefined;
-  #failure: Readonly<{ reason: string; since: number; lostBefore: number; to: unknown }> | undefined;
+  #failure: Readonly<{ reason: string; since: number; lostBefore: number; places: Set<unknown> }> | undefined;
   #lost = 0;
 
   /** @param changed Called when writes begin to fail and when they succeed again. */
@@ -38,9 +38,10 @@ export class Sink {
   failed(error: unknown, to?: string, lost = 0): void {
     const lostBefore = this.#lost;
     this.#lost += lost;
-    if (this.#failure !== undefined && this.#failure.to === to) return;
+    if (this.#failure?.places.has(to)) return;
     const reason = to === undefined ? describeError(error) : `${to}: ${describeError(error)}`;
-    this.#failure = { since: Date.now(), lostBefore, ...this.#failure, reason, to };
+    this.#failure = { since: Date.now(), lostBefore, places: new Set(), ...this.#failure, reason };
+    this.#failure.places.add(to); // each is reported once, also if several fail in turn
     this.changed();
     this.log.error(`${LABELS[this.name]} not ${this.#verb}`, { to, error });
   }

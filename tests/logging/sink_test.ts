@@ -46,6 +46,16 @@ Deno.test("Sink reports the failure of the place to which a reload moved it, and
   ]);
 });
 
+Deno.test("Sink reports each place once while several fail in turn", () => {
+  const log: string[] = [];
+  const sink = new Sink("webhook", createLogger((line) => log.push(line.slice(25))));
+  for (let i = 0; i < 3; i++) for (const to of ["a.example", "b.example"]) sink.failed(new Error("away"), to);
+  assert.deepEqual(log.map((line) => line.split(" to=")[1]), [
+    'a.example error="Error: away"',
+    'b.example error="Error: away"',
+  ]);
+});
+
 Deno.test("Sink.attempt() counts a record that cannot be written, and does not throw", async () => {
   const sink = new Sink("share-uses", SILENT);
   await sink.attempt(() => Promise.reject(new Error("away")));
