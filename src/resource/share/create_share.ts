@@ -45,6 +45,7 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
   checkTokenShare(call, { path, access, sources });
   for (const share of await replaced(call, server, { paths: [path], target }, parts)) {
     if (accountOfShare(call, share) === undefined) throw accountMissing(share);
+    call.admit(call.clientAddress, share.uid); // the request may select another account
   }
   const share = await parts.store.put(server.name, {
     path,

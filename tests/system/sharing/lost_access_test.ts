@@ -90,26 +90,26 @@ Deno.test("a ban aborts the transfers of banned users in a core that a reload re
 });
 
 Deno.test("a ban of an account protects its shares from users who select another account of theirs", async () => {
+  sharing.system.daemon().users.set("bob", { uid: 1001, home: sharing.data, groups: ["users"] });
   await changeFile(
     "conf/mapfile.json",
-    JSON.stringify({ ...MAP, [BOB_DN]: { role: "user", xlogin: ["alice", "nobody"] } }),
+    JSON.stringify({ ...MAP, [BOB_DN]: { role: "user", xlogin: ["alice", "bob"] } }),
   );
-  const made = await sharing.system.ask("/rest/share/HPC", {
-    as: BOB,
-    body: { path: `${sharing.data}/d/`, user: EVERYBODY, access: "READ" },
-  });
+  const body = { path: `${sharing.data}/d/`, user: EVERYBODY, access: "READ" };
+  const made = await sharing.system.ask("/rest/share/HPC", { as: BOB, body });
   assert.equal(made.status, 201, made.text);
   const id = made.headers.location?.split("/").at(-1);
-  const headers = { "X-UNICORE-User-Preferences": "uid:nobody" };
+  const headers = { "X-UNICORE-User-Preferences": "uid:bob" };
   const move = async () => {
     const body = { path: `${sharing.data}/d/sub/` };
     const question = { as: BOB, method: "PUT", headers, body };
     return (await sharing.system.ask(`/rest/share/HPC/${id}`, question)).status;
   };
+  const renew = async () => (await sharing.system.ask("/rest/share/HPC", { as: BOB, headers, body })).status;
   await ban("add", "--user", "alice");
-  const whileBanned = await move();
+  const whileBanned = [await renew(), await move()];
   await ban("remove", "--user", "alice");
-  assert.deepEqual([whileBanned, await move()], [429, 200]);
+  assert.deepEqual([...whileBanned, await renew(), await move()], [429, 429, 201, 200]);
   await changeFile("conf/mapfile.json", mapWith(ALICES));
 });
 
