@@ -104,7 +104,7 @@ export async function identify(
   return { ...identified, linkPassword };
 }
 
-/** Returns {@link Call.userNow} of a caller who was just identified; for a second, they count as known. */
+/** Returns {@link Call.userNow}, which asks the sources again if more than a second has passed. */
 export function userLater(
   { caller, user }: IdentifiedUser,
   request: Pick<Unidentified, "headers" | "signal">,

@@ -176,7 +176,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
         if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
         if (existing !== undefined) throw httpError("ERR_EXISTS");
       };
-      await files.move(path, wanted, { ...parts.uploads.locks.later(user.server, wanted, signal), check });
+      await files.move(path, wanted, { ...parts.uploads.locks.prepare(user.server, wanted, signal), check });
       await parts.locks.forget(user, path);
       return to(parentOf(wanted));
     }
@@ -217,7 +217,7 @@ export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpRespon
           if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
         };
         await check();
-        const { signal, lock } = parts.uploads.locks.later(user.server, wanted, call.signal);
+        const { signal, lock } = parts.uploads.locks.prepare(user.server, wanted, call.signal);
         {
           using session = await files.open(wanted, signal);
           if (!files.reaches(wanted)) throw nothingThere("outside of what the caller may reach");

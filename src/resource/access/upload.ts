@@ -35,7 +35,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   let [asked, begun] = [false, false];
   let bytes = 0;
   try {
-    const { signal, lock } = parts.uploads.locks.later(server.name, path, use.signal);
+    const { signal, lock } = parts.uploads.locks.prepare(server.name, path, use.signal);
     session = await openShareSession(call, opened, { path, permission: "WRITE" }, signal);
     endTurn = await lock(signal);
     const existing = await fileToWrite(session, path, headers, parts.clock());

@@ -209,7 +209,7 @@ async function put(dav: DavCall): Promise<HttpResponse> {
   try {
     const replaced = await files.write(path, request.body, {
       length,
-      ...parts.uploads.locks.later(user.server, path, signal),
+      ...parts.uploads.locks.prepare(user.server, path, signal),
       check: async (existing) => {
         const parent = existing === undefined ? [{ path: withoutSlash(parentOf(path)) }] : [];
         const locked = await requireUnlocked(dav, [{ path }, ...parent]);
@@ -254,7 +254,7 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
     ]);
   };
   await check(before);
-  const replacing = { ...parts.uploads.locks.later(user.server, to, call.signal), check };
+  const replacing = { ...parts.uploads.locks.prepare(user.server, to, call.signal), check };
   if (isMove) await files.move(from, to, replacing);
   else await files.copy(from, to, { shallow, ...replacing });
   if (isMove) await parts.locks.forget(user, from);

@@ -41,8 +41,8 @@ export class PathLocks {
     }
   }
 
-  /** Returns {@link take} of a path for later, and a signal that also ends when the lock is lost. */
-  later(server: string, path: string, end: AbortSignal) {
+  /** Prepares {@link take}: returns a function that takes the path, and a signal that also aborts if the lock is lost. */
+  prepare(server: string, path: string, end: AbortSignal) {
     const stop = new AbortController();
     return {
       signal: AbortSignal.any([end, stop.signal]),
