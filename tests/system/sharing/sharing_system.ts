@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -174,11 +175,8 @@ export class SharingSystem implements AsyncDisposable {
 
   /** Waits until no session with the daemon is open. */
   async sessionsClosed(): Promise<void> {
-    const end = performance.now() + 5000;
-    while (this.system.daemon().openConnections > 0) {
-      assert.ok(performance.now() < end, "connections to the daemon are still open");
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const what = "connections to the daemon are closed"; // the service keeps some for five seconds
+    await until(() => this.system.daemon().openConnections === 0, { what });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
