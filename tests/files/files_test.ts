@@ -98,6 +98,7 @@ Deno.test("deleteDue() gives up after the first try on a replaced directory that
 for (
   const [reply, code] of [
     ["[Errno 2] No such file or directory: '/a' -> '/b'", "ERR_NOT_FOUND"],
+    ["[Errno 40] Too many levels of symbolic links: '/a' -> '/b'", "ERR_NOT_FOUND"],
     ["[Errno 21] Is a directory: '/a' -> '/b'", "ERR_NOT_A_FILE"],
     ["[Errno 36] File name too long: '/a' -> '/b'", "ERR_INVALID_PATH"],
     ["/b (File name too long)", "ERR_INVALID_PATH"],

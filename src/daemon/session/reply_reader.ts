@@ -98,7 +98,7 @@ export class ReplyReader {
 /** Errors for failures of the system that the daemon reports. */
 const SYSTEM_ERRORS = [
   [/\[Errno (?:1|13|30)\]/, "ERR_ACCESS_REFUSED"],
-  [/\[Errno (?:2|20)\]/, "ERR_NOT_FOUND"],
+  [/\[Errno (?:2|20|40)\]/, "ERR_NOT_FOUND"],
   [/\[Errno 17\]/, "ERR_EXISTS"],
   [/\[Errno 18\]/, "ERR_OTHER_FILE_SYSTEM"],
   [/\[Errno 21\]/, "ERR_NOT_A_FILE"],

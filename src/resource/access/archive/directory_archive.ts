@@ -4,10 +4,10 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";
 import { contentDisposition } from "../content_disposition.ts";
 import type { UseOfShare } from "../use_of_share.ts";
-import { SharedTree } from "./shared_tree.ts";
+import { resumed, SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
-/** Serves `GET` of a directory with `view=zip`: streams an archive, and aborts it on an error. */
+/** Serves `GET` with `view=zip`: streams an archive, and aborts it on an error. @throws If the daemon does not list the directory. */
 export async function directoryArchive(
   call: Call,
   { server, path }: { readonly server: { readonly name: string }; readonly path: string },
@@ -32,7 +32,9 @@ export async function directoryArchive(
   }
   const use = await begin(headers, false);
   const pieces = zipArchive(new SharedTree(session).entries(path, name));
-  const body = streamOf(pieces, (bytes, complete, error) => {
+  // Waits for the listing: a directory that the daemon does not list gets an error in place of a cut archive.
+  const begun = resumed(await pieces.next(), pieces);
+  const body = streamOf(begun, (bytes, complete, error) => {
     session.close();
     if (!complete) call.log.warn("archive ended early", { bytes, error });
     void use.finish({ bytes, complete });

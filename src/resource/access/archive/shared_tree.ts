@@ -48,8 +48,8 @@ export class SharedTree {
     this.#waiting.push({ path, name: top, depth: 1 });
     let hasNote = false;
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
-      yield { name: next.name, size: 0 };
       const found = await this.#list(next);
+      yield { name: next.name, size: 0 };
       hasNote ||= next.depth === 1 && found.some(({ part }) => part === MISSING);
       const files: FoundEntry[] = [];
       for (const each of found) {
@@ -142,14 +142,15 @@ async function begun(
 ): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
   const iterator = bytes[Symbol.asyncIterator]();
   try {
-    return all(await iterator.next(), iterator);
+    return resumed(await iterator.next(), iterator);
   } catch (error) {
     if (!isLeftOut(error)) throw error;
     return undefined;
   }
 }
 
-async function* all<T>(
+/** Yields a first result that was read already, and then the rest. */
+export async function* resumed<T>(
   first: IteratorResult<T, unknown>,
   rest: AsyncIterator<T, unknown>,
 ): AsyncGenerator<T, void> {

@@ -199,6 +199,22 @@ Deno.test("an archive is cut when the daemon fails, and the use is recorded as i
   assert.equal(shown.share.uses[0].complete, false);
 });
 
+Deno.test("a directory that the daemon does not list is answered with the error, and takes no use", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { onetime: true });
+  const denied = {
+    kind: "reply",
+    to: "MLSD",
+    reply: "500 Error processing command 'MLSD': [Errno 13] Permission denied",
+  } as const;
+  site.site.daemon.sessionFaults.always = denied;
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
+  assert.equal(response.status, 403, await response.text());
+  site.site.daemon.sessionFaults.always = undefined;
+  assert.equal((await archiveOf(site, `${id}?`)).size, 4);
+  await site.site.allClosed();
+});
+
 Deno.test("an archive whose reader disconnects closes its connections to the daemon", async () => {
   await using site = await SharingSite.open();
   await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(5_000_000));
