@@ -61,9 +61,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue) {
 
 function formatValues(values: readonly ReturnType<typeof toShown>[]): string {
   const paragraphs = [...Map.groupBy(values, ({ section }) => section)].map(([title, members]) => {
-    const rows = members.map((
-      { key, value, source },
-    ) => [`${key} = ${value ?? ""}`.trimEnd(), `# ${source}`]);
+    const rows = members.map((each) => [`${each.key} = ${each.value ?? ""}`.trimEnd(), `# ${each.source}`]);
     return `# ${title}\n${textTable(rows, { widest: 72 })}`;
   });
   return paragraphs.join("\n");
