@@ -5,12 +5,14 @@ export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gids: readonly number[]; // primary and supplementary groups
+  readonly bindsLow?: boolean; // false: its unit does not permit ports below 1024
 }
 
 /** Files of the system. */
 export const SYSTEM_PATHS = {
-  /** Unit files of systemd; a later one overrides those before it. */
+  /** Unit files of systemd; a later one overrides those before it, and a drop-in all of them. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
+  dropIns: "/etc/systemd/system/authserver.service.d",
   folder: "/etc/authserver", // of an installed configuration
   passwd: "/etc/passwd",
   group: "/etc/group",
@@ -22,20 +24,24 @@ export const SYSTEM_PATHS = {
  */
 export async function serviceAccount(mainFile: string, places = SYSTEM_PATHS): Promise<Account | undefined> {
   const folder = dirname(mainFile);
-  const named = folder === places.folder ? await userOfUnit(places.units) : undefined;
+  const files = folder === places.folder ? [...places.units, ...await dropIns(places.dropIns)] : [];
+  const unit = (await Promise.all(files.map(textOf))).join("\n");
+  const user = unit.match(/^User=\S+/gm)?.at(-1)?.slice("User=".length);
+  const bindsLow = user === undefined || /^AmbientCapabilities=.*\bCAP_NET_BIND_SERVICE\b/m.test(unit);
   const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;
-  for (const line of (await textOf(places.passwd)).split("\n")) {
-    const [name = "", , uid = "", gid = ""] = line.split(":");
-    if (named === undefined ? Number(uid) !== owner || uid === "" : name !== named) continue;
+  for (const [name = "", , uid = "", gid = ""] of await rowsOf(places.passwd)) {
+    if (user === undefined ? Number(uid) !== owner || uid === "" : name !== user) continue;
     if (Number(uid) === 0) return undefined;
-    return { name, uid: Number(uid), gids: [Number(gid), ...await furtherGroups(name, places.group)] };
+    const further = (await rowsOf(places.group)).filter(([, , , all]) => all?.split(",").includes(name));
+    const gids = [Number(gid), ...further.map(([, , id]) => Number(id))];
+    return { name, uid: Number(uid), gids, bindsLow };
   }
   return undefined;
 }
 
 /** Returns the numbers of local accounts or groups by name. @param file As passwd(5) or group(5) say. */
 export async function localIds(file: string): Promise<ReadonlyMap<string, number>> {
-  const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
+  const rows = await rowsOf(file);
   return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
 }
 
@@ -44,17 +50,13 @@ export function nameOf(ids: ReadonlyMap<string, number>, wanted: number | null):
   return ids.entries().find(([, id]) => id === wanted)?.[0];
 }
 
-async function userOfUnit(units: readonly string[]): Promise<string | undefined> {
-  let user: string | undefined;
-  for (const unit of units) user = /^User=(\S+)$/m.exec(await textOf(unit))?.[1] ?? user;
-  return user;
+async function dropIns(folder: string): Promise<string[]> {
+  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name).catch(() => []);
+  return names.filter((name) => name.endsWith(".conf")).sort().map((name) => `${folder}/${name}`);
 }
 
-async function furtherGroups(name: string, file: string): Promise<number[]> {
-  return (await textOf(file)).split("\n").flatMap((line) => {
-    const [, , gid = "", members = ""] = line.split(":");
-    return members.split(",").includes(name) ? [Number(gid)] : [];
-  });
+async function rowsOf(file: string) {
+  return (await textOf(file)).split("\n").map((line) => line.split(":"));
 }
 
 async function textOf(file: string): Promise<string> {
@@ -65,9 +67,10 @@ async function textOf(file: string): Promise<string> {
 export async function unreadableFor(account: Account, files: Iterable<string>, mainFile: string) {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
-    const closed = await closedFolder(account, dirname(file));
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) continue;
+    const closed = await closedFolder(account, dirname(file)) ??
+      await closedFolder(account, dirname(await Deno.realPath(file)));
     if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
     const { name } = account;
     const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
@@ -81,13 +84,15 @@ export async function unreadableFor(account: Account, files: Iterable<string>, m
   return diagnostics;
 }
 
-/** Returns the topmost folder on the path that the account cannot enter. */
+/** Returns the topmost folder on the path, or on the one that its links lead to, that the account cannot enter. */
 export async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
   const above = dirname(folder);
   const closed = above === folder ? undefined : await closedFolder(account, above);
-  if (closed !== undefined) return closed;
   const about = await Deno.stat(folder).catch(() => undefined);
-  return about === undefined || permits(account, about, 1) ? undefined : folder;
+  if (closed !== undefined || about === undefined) return closed;
+  if (!permits(account, about, 1)) return folder;
+  const target = await Deno.realPath(folder);
+  return target === folder ? undefined : await closedFolder(account, target);
 }
 
 /** Reports whether owner and mode permit an access. @param wanted Bits in a digit of a mode: 4 to read, 1 to enter. */

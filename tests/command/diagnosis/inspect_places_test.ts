@@ -151,3 +151,39 @@ Deno.test("inspectPlaces() proposes to restore a backup for a database of a newe
     "install the newer version again, or go back to the backup before it: authserver restore",
   );
 });
+
+Deno.test("inspectPlaces() warns of a port that the unit does not permit to the account of the service", async () => {
+  await using site = await createSite({ properties: { "container.port": "443" } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const found = async (bindsLow?: boolean) =>
+    (await inspectPlaces({ snapshot, effective }, { account: { ...ACCOUNT, bindsLow } }))
+      .filter(({ key }) => key === "container.port")
+      .map(({ severity, found, expected }) => [severity, found, expected]);
+  assert.deepEqual(await found(false), [["warning", "443", "authserver may not listen on it"]]);
+  assert.deepEqual(await found(true), []);
+  assert.deepEqual(await found(), []); // not started by a known unit
+});
+
+Deno.test("inspectPlaces() has the owner of the unit's own folders corrected, and no other folder set", async () => {
+  const file = "/var/log/authserver/authserver.log";
+  await using site = await createSite({ properties: { "container.logging.file": file } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat, realPath } = Deno;
+  const about = await stat("/");
+  const ofUnit = (path: string | URL) => String(path).startsWith("/var/log/authserver");
+  Object.assign(Deno, {
+    stat: async (path: string) =>
+      ofUnit(path) ? { ...about, uid: 0, gid: 0, mode: 0o40750 } : await stat(path),
+    realPath: async (path: string) => ofUnit(path) ? path : await realPath(path),
+  });
+  try {
+    const found = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+    const { expected, fix } = found.find(({ key }) => key === "container.logging.file") ?? {};
+    assert.equal(expected, "authserver may not enter /var/log/authserver");
+    assert.equal(fix, "chown authserver /var/log/authserver");
+  } finally {
+    Object.assign(Deno, { stat, realPath });
+  }
+});
