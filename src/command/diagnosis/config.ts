@@ -16,10 +16,8 @@ const show = defineCommand({
   operands: {},
   options: { all: { help: "Also show unset keys without a default" } },
 }, async (given, io) => {
-  const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
-    kinds: KINDS,
-    ...SYSTEM_INFO,
-  });
+  const context = { kinds: KINDS, ...SYSTEM_INFO };
+  const { effective, diagnostics } = await loadConfiguration(await configFile(given), context);
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
   printResult(given, io, { value: shown, text: formatValues(shown) });
   const errors = diagnostics.filter(isError);

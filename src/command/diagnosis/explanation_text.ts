@@ -24,9 +24,7 @@ export function explanationText(explanation: Explanation): string {
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),
     ...user ? [["User", userFacts(user)] as const] : [],
-    ...mayAsk === undefined
-      ? []
-      : [["Access", mayAsk ? "may ask for sessions" : "may not ask for sessions"] as const],
+    ...mayAsk === undefined ? [] : [["Access", `may ${mayAsk ? "" : "not "}ask for sessions`] as const],
     ...section("Servers", servers.map(serverLine)),
     [
       "Bans",
