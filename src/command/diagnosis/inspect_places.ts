@@ -155,7 +155,7 @@ class PlaceInspector {
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
     const [own] = OF_SYSTEMD.exec(folder) ?? [];
     const path = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
-    const elsewhere = own === undefined ? path : `chown ${this.#name} ${own}`;
+    const elsewhere = own === undefined ? path : `chown -R ${this.#name} ${own}`;
     if (OF_KERNEL.test(folder)) {
       const fix = place === "var/log" ? `set ${key}=- to write to the console` : elsewhere;
       return error(key, `the program may not write to ${folder}`, fix);
@@ -165,7 +165,7 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
+    if (await this.#isGiven(folder)) return [];
     const closed = about ? account && await closedFolder(account, there) : dirname(there);
     if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const problem = await this.#writeProblem(there, about, WRITE | ENTER);
@@ -180,12 +180,11 @@ class PlaceInspector {
 
   /** Tries to write; checks another account by owner and mode. @param wanted Bits in a digit of a mode. */
   async #writeProblem(path: string, about: Deno.FileInfo, wanted: number): Promise<WriteProblem | undefined> {
-    const { account } = this;
     const refused = {
       expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
       fix: `chown ${this.#name} ${path}`,
     };
-    if (account !== undefined && !permits(account, about, wanted)) return refused;
+    if (this.account && !permits(this.account, about, wanted) && !await this.#isGiven(path)) return refused;
     try {
       if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
       else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
@@ -200,8 +199,14 @@ class PlaceInspector {
         const fix = `${mount}; or if it is so for the unit alone, ReadWritePaths=${path} there`;
         return { expected: `the disk of ${path} is read-only`, fix, ofDisk: true };
       }
-      return account === undefined ? refused : undefined; // the mode permits it to the account
+      return this.account === undefined ? refused : undefined; // the mode permits it to the account
     }
+  }
+
+  /** Reports whether systemd creates the folder at the start, or gives it to the account with all in it. */
+  async #isGiven(path: string): Promise<boolean> {
+    const own = this.account && OF_SYSTEMD.exec(path)?.[0];
+    return own !== undefined && (await Deno.stat(own).catch(() => undefined))?.uid !== this.account?.uid;
   }
 
   get #who(): string {

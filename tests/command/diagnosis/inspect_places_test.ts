@@ -165,25 +165,51 @@ Deno.test("inspectPlaces() warns of a port that the unit does not permit to the 
   assert.deepEqual(await found(), []); // not started by a known unit
 });
 
-Deno.test("inspectPlaces() has the owner of the unit's own folders corrected, and no other folder set", async () => {
-  const file = "/var/log/authserver/authserver.log";
-  await using site = await createSite({ properties: { "container.logging.file": file } });
+Deno.test("inspectPlaces() finds nothing wrong with folders of the unit that systemd gives to the account", async () => {
+  const folder = "/var/log/authserver";
+  await using site = await createSite({
+    properties: { "container.logging.file": `${folder}/authserver.log` },
+  });
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
   assert.ok(snapshot);
   const { stat, realPath } = Deno;
-  const about = await stat("/");
-  const ofUnit = (path: string | URL) => String(path).startsWith("/var/log/authserver");
-  Object.assign(Deno, {
-    stat: async (path: string) =>
-      ofUnit(path) ? { ...about, uid: 0, gid: 0, mode: 0o40750 } : await stat(path),
-    realPath: async (path: string) => ofUnit(path) ? path : await realPath(path),
-  });
+  const about = { ...await stat("/"), gid: 0, mode: 0o40700 };
+  const found = async (owner: number, ofFile: number) => {
+    Object.assign(Deno, {
+      stat: async (path: string) => {
+        if (path === folder) return { ...about, uid: owner };
+        if (!path.startsWith(folder)) return await stat(path);
+        return { ...about, uid: ofFile, isDirectory: false, isFile: true };
+      },
+      realPath: async (path: string) => path.startsWith(folder) ? path : await realPath(path),
+    });
+    try {
+      const all = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+      return all.filter(({ key }) => key === "container.logging.file").map(({ fix }) => fix);
+    } finally {
+      Object.assign(Deno, { stat, realPath });
+    }
+  };
+  assert.deepEqual(await found(0, 0), [], "systemd changes the owners of both");
+  assert.deepEqual(await found(ACCOUNT.uid, 0), [`chown authserver ${folder}/authserver.log`]);
+});
+
+Deno.test("inspectPlaces() does not send an account from a folder of the unit to this same folder", async () => {
+  const path = "/var/lib/authserver/data";
+  await using site = await createSite({ properties: { "persistence.directory": path } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat, lstat } = Deno;
+  const closing = (read: (path: string) => Promise<Deno.FileInfo>) => async (path: string) => {
+    if (path.startsWith("/var/lib/authserver/")) throw new Deno.errors.PermissionDenied();
+    return path === "/var/lib/authserver" ? await stat("/") : await read(path);
+  };
+  Object.assign(Deno, { stat: closing(stat), lstat: closing(lstat) });
   try {
-    const found = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
-    const { expected, fix } = found.find(({ key }) => key === "container.logging.file") ?? {};
-    assert.equal(expected, "authserver may not enter /var/log/authserver");
-    assert.equal(fix, "chown authserver /var/log/authserver");
+    const { expected, fix } = (await inspectPlaces({ snapshot, effective })).at(0) ?? {};
+    assert.equal(expected, "this account may not enter /var/lib/authserver");
+    assert.equal(fix, 'chown -R "$(id -un)" /var/lib/authserver');
   } finally {
-    Object.assign(Deno, { stat, realPath });
+    Object.assign(Deno, { stat, lstat });
   }
 });
