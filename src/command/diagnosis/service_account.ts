@@ -24,15 +24,21 @@ export const SYSTEM_PATHS = {
  */
 export async function serviceAccount(mainFile: string, places = SYSTEM_PATHS): Promise<Account | undefined> {
   const folder = dirname(mainFile);
-  const files = folder === places.folder ? [...places.units, ...await dropIns(places.dropIns)] : [];
-  const unit = (await Promise.all(files.map(textOf))).join("\n");
-  const user = unit.match(/^User=\S+/gm)?.at(-1)?.slice("User=".length);
-  const bindsLow = user === undefined || /^AmbientCapabilities=.*\bCAP_NET_BIND_SERVICE\b/m.test(unit);
+  const found = await Array.fromAsync(Deno.readDir(places.dropIns), ({ name }) => name).catch(() => []);
+  const dropIns = found.filter((name) => name.endsWith(".conf")).sort();
+  const files = [...places.units, ...dropIns.map((name) => `${places.dropIns}/${name}`)];
+  const unit = folder === places.folder ? (await Promise.all(files.map(textOf))).join("\n") : "";
+  const set = (key: string) => Array.from(unit.matchAll(RegExp(`^${key}=(.*)$`, "gm")), ([, to = ""]) => to);
+  const user = set("User").at(-1);
+  const groups = [set("Group").at(-1), ...set("SupplementaryGroups").flatMap((names) => names.split(/\s+/))];
+  const bindsLow = user === undefined || set("AmbientCapabilities").join().includes("CAP_NET_BIND_SERVICE");
   const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;
   for (const [name = "", , uid = "", gid = ""] of await rowsOf(places.passwd)) {
     if (user === undefined ? Number(uid) !== owner || uid === "" : name !== user) continue;
     if (Number(uid) === 0) return undefined;
-    const further = (await rowsOf(places.group)).filter(([, , , all]) => all?.split(",").includes(name));
+    const further = (await rowsOf(places.group)).filter(([group = "", , , all = ""]) =>
+      groups.includes(group) || all.split(",").includes(name)
+    );
     const gids = [Number(gid), ...further.map(([, , id]) => Number(id))];
     return { name, uid: Number(uid), gids, bindsLow };
   }
@@ -48,11 +54,6 @@ export async function localIds(file: string): Promise<ReadonlyMap<string, number
 /** Returns the first name of a number. */
 export function nameOf(ids: ReadonlyMap<string, number>, wanted: number | null): string | undefined {
   return ids.entries().find(([, id]) => id === wanted)?.[0];
-}
-
-async function dropIns(folder: string): Promise<string[]> {
-  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name).catch(() => []);
-  return names.filter((name) => name.endsWith(".conf")).sort().map((name) => `${folder}/${name}`);
 }
 
 async function rowsOf(file: string) {
@@ -72,14 +73,13 @@ export async function unreadableFor(account: Account, files: Iterable<string>, m
     const closed = await closedFolder(account, dirname(file)) ??
       await closedFolder(account, dirname(await Deno.realPath(file)));
     if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
-    const { name } = account;
     const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
     const isOthers = (closed !== undefined || about.isDirectory) &&
       !`${place}/`.startsWith(`${dirname(mainFile)}/`);
     const fix = isOthers
-      ? `copy it to a folder of ${name}, such as /etc/authserver, and set the key to the copy`
-      : `chgrp ${name} ${place} && chmod g+${right} ${place}`;
-    diagnostics.push({ severity: "error", file, expected: `${name} may not ${what}`, fix });
+      ? `copy it to a folder of ${account.name}, such as /etc/authserver, and set the key to the copy`
+      : `chgrp ${account.name} ${place} && chmod g+${right} ${place}`;
+    diagnostics.push({ severity: "error", file, expected: `${account.name} may not ${what}`, fix });
   }
   return diagnostics;
 }

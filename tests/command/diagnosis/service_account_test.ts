@@ -52,6 +52,9 @@ Deno.test("serviceAccount() reads the drop-ins of the unit, in the order of thei
     assert.deepEqual(await account(), { name: "authserver", uid: 4711, gids: [4712], bindsLow: false });
     await Deno.writeTextFile(`${dropIns}/port.conf`, "[Service]\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n");
     assert.equal((await account())?.bindsLow, true);
+    await Deno.writeTextFile(places.group, "a:x:1:\nb:x:2:\nc:x:3:\nd:x:4:\n");
+    await Deno.writeTextFile(`${dropIns}/groups.conf`, "Group=a\nGroup=b\nSupplementaryGroups=c d\n");
+    assert.deepEqual((await account())?.gids, [4712, 2, 3, 4], "the last group, and all further ones");
   });
 });
 
