@@ -85,7 +85,7 @@ export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | 
   const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
   const unknown = share.servers.filter((name) => !shared.includes(name));
   if (unknown.length > 0) {
-    const expected = `expected names from authservice.servers, ignored: ${unknown.join(" ")}`;
+    const expected = `expected names from authservice.servers; ignored: ${unknown.join(" ")}`;
     reader.warn("share.servers", expected, share.servers.join(" "));
   }
   const { directory, database } = persistence;

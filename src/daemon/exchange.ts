@@ -53,7 +53,7 @@ const FAULTS = {
       "add the subject of this service's certificate to the daemon's ACL file, as the daemon's log writes it",
   },
   "reply-timeout": { certain: false, text: "took the request and did not answer in time" },
-  "invalid-reply": { certain: false, text: "the reply is not one of a transfer daemon" },
+  "invalid-reply": { certain: false, text: "the reply is not one of a transfer daemon", fix: TLS },
   /** Failures on our side. */
   aborted: { certain: false, text: "the caller left" },
   busy: { certain: false, text: "too many requests are waiting for it" },

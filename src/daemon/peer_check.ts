@@ -41,7 +41,7 @@ export function checkPeer(
     const way = findPath(sent, { anchors, purpose: "serverAuth", revocation, at });
     if (typeof way === "string") return way;
     if (expectedDn !== undefined && !sameName(certificateSubject(leaf), expectedDn)) {
-      return `the daemon's certificate is for ${nameOf(leaf)}, expected <${expectedDn}>`;
+      return `the daemon's certificate is for <${certificateSubject(leaf)}>, expected <${expectedDn}>`;
     }
     if (!proven) return unverifiable(leaf);
     accepted.set(shown, way);

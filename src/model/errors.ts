@@ -14,6 +14,13 @@ function retryAfter<const Seconds extends string>(seconds: Seconds) {
   return { "Retry-After": seconds };
 }
 
+/** While lines or records cannot be written. */
+const NOT_NOW = {
+  status: 503,
+  text: "The service cannot process this request at the moment. Please try again later",
+  headers: retryAfter("30"),
+} as const;
+
 /** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: { status: 403, text: "You may not access this path" },
@@ -23,11 +30,7 @@ export const ERRORS = {
     text: "Your permissions cannot be looked up at the moment. Please try again later",
     headers: retryAfter("10"),
   },
-  ERR_AUDIT_UNAVAILABLE: {
-    status: 503,
-    text: "The service cannot process this request at the moment. Please try again later",
-    headers: retryAfter("30"),
-  },
+  ERR_AUDIT_UNAVAILABLE: NOT_NOW,
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment. Please try again later",
@@ -143,11 +146,7 @@ export const ERRORS = {
     text: "The requested account, group or role is not available to you",
   },
   ERR_QUOTA_USED: { status: 507, text: "The share is full" },
-  ERR_RECORD_STORE: {
-    status: 503,
-    text: "The service cannot process this request at the moment. Please try again later",
-    headers: retryAfter("30"),
-  },
+  ERR_RECORD_STORE: NOT_NOW,
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
     text: "Another system that this service needs does not answer. Please try again later",

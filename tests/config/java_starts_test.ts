@@ -155,7 +155,7 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with unknown server names in share.servers": {
     lines: ["share.servers=HPC OTHER", "persistence.directory=data"],
-    warnings: ["expected names from authservice.servers, ignored: OTHER"],
+    warnings: ["expected names from authservice.servers; ignored: OTHER"],
     check: ({ sharing }) => assert.deepEqual(sharing.servers, ["HPC"]),
   },
   "with server names that have no settings": {

@@ -200,6 +200,14 @@ Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   assert.match(diagnostic(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
 });
 
+Deno.test("checkPeer() writes the subject of another certificate as a pinned name has to be", () => {
+  const sent = [root.issue({ subject }).certificate];
+  const [, name] =
+    /certificate is for <(.*)>, expected </.exec(diagnostic(sent, { expectedDn: "CN=X" }) ?? "") ?? [];
+  assert.equal(name, subject);
+  assert.equal(diagnostic(sent, { expectedDn: name }), undefined);
+});
+
 Deno.test("checkPeer() checks date, anchors and name again for a chain that it has seen before", () => {
   const short = root.subordinate({ subject: "CN=Short,O=Demo,C=EU", notAfter: new Date("2026-01-31") });
   const sent = [short.issue({ subject }).certificate, short.certificate];

@@ -20,6 +20,15 @@ for (const file of ["monitoring/alerts.yml", "monitoring/grafana-dashboard.json"
   });
 }
 
+Deno.test("the alert rules name sections of the manual that exist", async () => {
+  const rules = await Deno.readTextFile(`${DOCS}monitoring/alerts.yml`);
+  const named = [...rules.matchAll(/docs\/([\w-]+\.md), ([^"]+)"/g)];
+  assert.ok(named.length > 0);
+  for (const [, page = "", section] of named) {
+    assert.ok((await Deno.readTextFile(DOCS + page)).includes(`## ${section}\n`), `${page}: ${section}`);
+  }
+});
+
 Deno.test("the dashboard shows every metric", async () => {
   const text = await Deno.readTextFile(`${DOCS}monitoring/grafana-dashboard.json`);
   const hidden = Object.keys(FAMILIES).filter((name) => !text.includes(name));

@@ -82,6 +82,7 @@ Deno.test("an operator inspects and changes a running service", async (test) => 
     const page = await command(system, "status");
     assert.equal(page.status, 0);
     assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, applied$/m);
+    assert.match(page.out, /^memory\s+\d+ MiB, /m); // not MB: the bytes are divided by powers of 1024
     assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
   });
   await test.step("the metrics page reports requests, components and problems", async () => {

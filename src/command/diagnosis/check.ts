@@ -20,7 +20,7 @@ export const check = defineCommand({
   name: "check",
   summary: "Check the configuration and all files that it names",
   details: [
-    "Reads all files, tests the paths that the service writes to and the ports that it listens on, and shows all findings with remedies. If root runs it, it checks owners and modes of the files for the account of the service: the user of the installed unit, else the owner of the configuration's folder.",
+    "Reads all files, tests the paths that the service writes to and whether it may listen on its addresses, and shows all findings with remedies. A port in use is no finding, since the running service may use it. If root runs it, it checks owners and modes of the files for the account of the service: the user of the installed unit, else the owner of the configuration's folder.",
     "Exit status 0: the service would start, though there may be warnings; 1: it would not start, or there are warnings (with --strict), or another system failed its test (with --online).",
   ],
   operands: {},
@@ -39,14 +39,9 @@ export const check = defineCommand({
   const asRoot = isRoot && account === undefined;
   const found = await inspectStart(file, SYSTEM_INFO, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn, resolve(file));
-  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
-    ...diagnostic,
-    fix: fixOf(diagnostic),
-  }));
+  const diagnostics = [...found.diagnostics, ...hidden].map((each) => ({ ...each, fix: fixOf(each) }));
   const snapshot = hidden.length === 0 ? found.snapshot : undefined;
-  const permissions = given.flag("permissions") && snapshot !== undefined
-    ? await permissionLists(snapshot)
-    : undefined;
+  const permissions = given.flag("permissions") && snapshot ? await permissionLists(snapshot) : undefined;
   const trusted = snapshot?.material === undefined ? [] : trustedCertificates(snapshot.material);
   const logins = snapshot === undefined ? [] : loginsRequired(snapshot);
   const online = given.flag("online") && snapshot !== undefined
@@ -56,9 +51,7 @@ export const check = defineCommand({
   const ok = snapshot !== undefined && (online ?? []).every((finding) => finding.ok) &&
     !(strict && diagnostics.length > 0);
   const value = { ok, judgedAs: account?.name, asRoot, diagnostics, trusted, logins, permissions, online };
-  for (const diagnostic of given.flag("json") ? [] : diagnostics) {
-    io.stderr(withRemedy(diagnostic));
-  }
+  for (const diagnostic of given.flag("json") ? [] : diagnostics) io.stderr(withRemedy(diagnostic));
   if (asRoot && !given.flag("json")) io.stderr(`note: ${AS_ROOT}\n`);
   const starts = snapshot !== undefined;
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);

@@ -16,10 +16,8 @@ const show = defineCommand({
   operands: {},
   options: { all: { help: "Also show unset keys without a default" } },
 }, async (given, io) => {
-  const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
-    kinds: KINDS,
-    ...SYSTEM_INFO,
-  });
+  const context = { kinds: KINDS, ...SYSTEM_INFO };
+  const { effective, diagnostics } = await loadConfiguration(await configFile(given), context);
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
   printResult(given, io, { value: shown, text: formatValues(shown) });
   const errors = diagnostics.filter(isError);
@@ -61,9 +59,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue) {
 
 function formatValues(values: readonly ReturnType<typeof toShown>[]): string {
   const paragraphs = [...Map.groupBy(values, ({ section }) => section)].map(([title, members]) => {
-    const rows = members.map((
-      { key, value, source },
-    ) => [`${key} = ${value ?? ""}`.trimEnd(), `# ${source}`]);
+    const rows = members.map((each) => [`${each.key} = ${each.value ?? ""}`.trimEnd(), `# ${each.source}`]);
     return `# ${title}\n${textTable(rows, { widest: 72 })}`;
   });
   return paragraphs.join("\n");

@@ -24,9 +24,7 @@ export function explanationText(explanation: Explanation): string {
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),
     ...user ? [["User", userFacts(user)] as const] : [],
-    ...mayAsk === undefined
-      ? []
-      : [["Access", mayAsk ? "may ask for sessions" : "may not ask for sessions"] as const],
+    ...mayAsk === undefined ? [] : [["Access", `may ${mayAsk ? "" : "not "}ask for sessions`] as const],
     ...section("Servers", servers.map(serverLine)),
     [
       "Bans",
@@ -54,25 +52,20 @@ function authenticatorLine({ authenticator, outcome, reason }: AuthenticatorStep
 
 function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {
   const facts = [
-    uid === undefined
-      ? undefined
-      : `account ${uid}${uidServers ? `, proven on ${uidServers.join(", ")}` : ""}`,
-    role === undefined ? undefined : `role ${role}`,
-    groups === undefined ? undefined : `groups ${groups.join(", ")}`,
-    capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
-    issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
-    issuedToken?.restrictions === undefined
-      ? undefined
-      : `restricted to ${restrictionsInWords(issuedToken.restrictions)}`,
+    uid && `account ${uid}${uidServers ? `, proven on ${uidServers.join(", ")}` : ""}`,
+    role && `role ${role}`,
+    groups && `groups ${groups.join(", ")}`,
+    capabilities && `limited by the token's scopes to ${inWords(capabilities)}`,
+    issuedToken && `by a token of ${issuedToken.issuer}`,
+    issuedToken?.restrictions && `restricted to ${restrictionsInWords(issuedToken.restrictions)}`,
   ];
-  return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
+  return facts.flatMap((fact): Line[] => fact ? [["", fact]] : []);
 }
 
 function inWords(capabilities: readonly Capability[]): string {
   if (capabilities.length === 0) return "nothing: no session is opened";
-  return capabilities.map(({ access, path }) => `${access === "all" ? "all of" : "reading"} ${path}`).join(
-    ", ",
-  );
+  const each = capabilities.map(({ access, path }) => `${access === "all" ? "all of" : "reading"} ${path}`);
+  return each.join(", ");
 }
 
 function sourceLine({ source, entry, attributes = {}, failure, elsewhere }: SourceStep): Line {

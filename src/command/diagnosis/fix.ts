@@ -1,4 +1,4 @@
-import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic, readableAt } from "../../model/diagnostic.ts";
 import { printable } from "../../model/text.ts";
 
 const PROPERTY = /^(?:container|authservice|share|persistence)\.[^\s=,:]*\w/;
@@ -11,6 +11,8 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   if (meant !== undefined) return `write ${meant.replace("?", "")} at ${place}`;
   const [, command] = expected.split("convert it: ", 2);
   if (command !== undefined) return `${command} # then name the new file at ${place}`;
+  const [path = "", reason] = expected.split(": cannot read it: ", 2);
+  if (reason !== undefined) return readableAt(path);
   const [where = "", wanted] = expected.split("expected ", 2);
   if (wanted === undefined) return key === "" ? `correct ${place}` : `remove ${place}, or change it`;
   if (/\beither\b/.test(wanted)) return `keep one of them: see ${place}`;

@@ -24,7 +24,7 @@ function error(key: string, expected: string, fix: string, found?: string): Find
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
 /** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
-const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
+const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?=\/|$)/;
 
 /** Folders that Deno opens only to programs with all permissions. */
 const OF_KERNEL = /^\/(?:dev|proc|sys)(?:\/|$)/;
@@ -115,7 +115,9 @@ class PlaceInspector {
       return [{ severity: "warning", key, found: host, expected, fix: `try: getent hosts ${host}` }];
     }
     try {
-      Deno.listen({ hostname, port: port < 1024 && this.account === undefined ? port : 0 }).close();
+      const low = port > 0 && port < 1024;
+      if (low && this.account?.bindsLow === false) throw new Deno.errors.PermissionDenied();
+      Deno.listen({ hostname, port: low && this.account === undefined ? port : 0 }).close();
       return [];
     } catch (cause) {
       if (cause instanceof Deno.errors.AddrInUse) return [];
@@ -126,7 +128,10 @@ class PlaceInspector {
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
       const right = "AmbientCapabilities= and CapabilityBoundingSet=CAP_NET_BIND_SERVICE, PrivateUsers=no";
       const fix = `set a port above 1023, or add in the unit ${right}`;
-      return error(key.replace(/host$/, "port"), "this account may not listen on it", fix, String(port));
+      const expected = `${this.#who} may not listen on it`;
+      // The system may permit lower ports to every account (net.ipv4.ip_unprivileged_port_start).
+      const severity = this.account === undefined ? "error" : "warning";
+      return [{ severity, key: key.replace(/host$/, "port"), found: String(port), expected, fix }];
     }
   }
 
@@ -148,7 +153,9 @@ class PlaceInspector {
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
-    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
+    const [own] = OF_SYSTEMD.exec(folder) ?? [];
+    const path = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
+    const elsewhere = own === undefined ? path : `chown -R ${this.#name} ${own}`;
     if (OF_KERNEL.test(folder)) {
       const fix = place === "var/log" ? `set ${key}=- to write to the console` : elsewhere;
       return error(key, `the program may not write to ${folder}`, fix);
@@ -158,7 +165,7 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
+    if (await this.#isGiven(folder)) return [];
     const closed = about ? account && await closedFolder(account, there) : dirname(there);
     if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const problem = await this.#writeProblem(there, about, WRITE | ENTER);
@@ -173,12 +180,11 @@ class PlaceInspector {
 
   /** Tries to write; checks another account by owner and mode. @param wanted Bits in a digit of a mode. */
   async #writeProblem(path: string, about: Deno.FileInfo, wanted: number): Promise<WriteProblem | undefined> {
-    const { account } = this;
     const refused = {
       expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
       fix: `chown ${this.#name} ${path}`,
     };
-    if (account !== undefined && !permits(account, about, wanted)) return refused;
+    if (this.account && !permits(this.account, about, wanted) && !await this.#isGiven(path)) return refused;
     try {
       if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
       else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
@@ -193,8 +199,14 @@ class PlaceInspector {
         const fix = `${mount}; or if it is so for the unit alone, ReadWritePaths=${path} there`;
         return { expected: `the disk of ${path} is read-only`, fix, ofDisk: true };
       }
-      return account === undefined ? refused : undefined; // the mode permits it to the account
+      return this.account === undefined ? refused : undefined; // the mode permits it to the account
     }
+  }
+
+  /** Reports whether systemd creates the folder at the start, or gives it to the account with all in it. */
+  async #isGiven(path: string): Promise<boolean> {
+    const own = this.account && OF_SYSTEMD.exec(path)?.[0];
+    return own !== undefined && (await Deno.stat(own).catch(() => undefined))?.uid !== this.account?.uid;
   }
 
   get #who(): string {

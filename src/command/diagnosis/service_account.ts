@@ -5,12 +5,14 @@ export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gids: readonly number[]; // primary and supplementary groups
+  readonly bindsLow?: boolean; // false: its unit does not permit ports below 1024
 }
 
 /** Files of the system. */
 export const SYSTEM_PATHS = {
-  /** Unit files of systemd; a later one overrides those before it. */
+  /** Unit files of systemd; a later one overrides those before it, and a drop-in all of them. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
+  dropIns: "/etc/systemd/system/authserver.service.d",
   folder: "/etc/authserver", // of an installed configuration
   passwd: "/etc/passwd",
   group: "/etc/group",
@@ -22,20 +24,30 @@ export const SYSTEM_PATHS = {
  */
 export async function serviceAccount(mainFile: string, places = SYSTEM_PATHS): Promise<Account | undefined> {
   const folder = dirname(mainFile);
-  const named = folder === places.folder ? await userOfUnit(places.units) : undefined;
+  const found = await Array.fromAsync(Deno.readDir(places.dropIns), ({ name }) => name).catch(() => []);
+  const dropIns = found.filter((name) => name.endsWith(".conf")).sort();
+  const files = [...places.units, ...dropIns.map((name) => `${places.dropIns}/${name}`)];
+  const unit = folder === places.folder ? (await Promise.all(files.map(textOf))).join("\n") : "";
+  const set = (key: string) => Array.from(unit.matchAll(RegExp(`^${key}=(.*)$`, "gm")), ([, to = ""]) => to);
+  const user = set("User").at(-1);
+  const groups = [set("Group").at(-1), ...set("SupplementaryGroups").flatMap((names) => names.split(/\s+/))];
+  const bindsLow = user === undefined || set("AmbientCapabilities").join().includes("CAP_NET_BIND_SERVICE");
   const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;
-  for (const line of (await textOf(places.passwd)).split("\n")) {
-    const [name = "", , uid = "", gid = ""] = line.split(":");
-    if (named === undefined ? Number(uid) !== owner || uid === "" : name !== named) continue;
+  for (const [name = "", , uid = "", gid = ""] of await rowsOf(places.passwd)) {
+    if (user === undefined ? Number(uid) !== owner || uid === "" : name !== user) continue;
     if (Number(uid) === 0) return undefined;
-    return { name, uid: Number(uid), gids: [Number(gid), ...await furtherGroups(name, places.group)] };
+    const further = (await rowsOf(places.group)).filter(([group = "", , , all = ""]) =>
+      groups.includes(group) || all.split(",").includes(name)
+    );
+    const gids = [Number(gid), ...further.map(([, , id]) => Number(id))];
+    return { name, uid: Number(uid), gids, bindsLow };
   }
   return undefined;
 }
 
 /** Returns the numbers of local accounts or groups by name. @param file As passwd(5) or group(5) say. */
 export async function localIds(file: string): Promise<ReadonlyMap<string, number>> {
-  const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
+  const rows = await rowsOf(file);
   return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
 }
 
@@ -44,17 +56,8 @@ export function nameOf(ids: ReadonlyMap<string, number>, wanted: number | null):
   return ids.entries().find(([, id]) => id === wanted)?.[0];
 }
 
-async function userOfUnit(units: readonly string[]): Promise<string | undefined> {
-  let user: string | undefined;
-  for (const unit of units) user = /^User=(\S+)$/m.exec(await textOf(unit))?.[1] ?? user;
-  return user;
-}
-
-async function furtherGroups(name: string, file: string): Promise<number[]> {
-  return (await textOf(file)).split("\n").flatMap((line) => {
-    const [, , gid = "", members = ""] = line.split(":");
-    return members.split(",").includes(name) ? [Number(gid)] : [];
-  });
+async function rowsOf(file: string) {
+  return (await textOf(file)).split("\n").map((line) => line.split(":"));
 }
 
 async function textOf(file: string): Promise<string> {
@@ -65,29 +68,31 @@ async function textOf(file: string): Promise<string> {
 export async function unreadableFor(account: Account, files: Iterable<string>, mainFile: string) {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
-    const closed = await closedFolder(account, dirname(file));
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) continue;
+    const closed = await closedFolder(account, dirname(file)) ??
+      await closedFolder(account, dirname(await Deno.realPath(file)));
     if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
-    const { name } = account;
     const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
     const isOthers = (closed !== undefined || about.isDirectory) &&
       !`${place}/`.startsWith(`${dirname(mainFile)}/`);
     const fix = isOthers
-      ? `copy it to a folder of ${name}, such as /etc/authserver, and set the key to the copy`
-      : `chgrp ${name} ${place} && chmod g+${right} ${place}`;
-    diagnostics.push({ severity: "error", file, expected: `${name} may not ${what}`, fix });
+      ? `copy it to a folder of ${account.name}, such as /etc/authserver, and set the key to the copy`
+      : `chgrp ${account.name} ${place} && chmod g+${right} ${place}`;
+    diagnostics.push({ severity: "error", file, expected: `${account.name} may not ${what}`, fix });
   }
   return diagnostics;
 }
 
-/** Returns the topmost folder on the path that the account cannot enter. */
+/** Returns the topmost folder on the path, or on the one that its links lead to, that the account cannot enter. */
 export async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
   const above = dirname(folder);
   const closed = above === folder ? undefined : await closedFolder(account, above);
-  if (closed !== undefined) return closed;
   const about = await Deno.stat(folder).catch(() => undefined);
-  return about === undefined || permits(account, about, 1) ? undefined : folder;
+  if (closed !== undefined || about === undefined) return closed;
+  if (!permits(account, about, 1)) return folder;
+  const target = await Deno.realPath(folder);
+  return target === folder ? undefined : await closedFolder(account, target);
 }
 
 /** Reports whether owner and mode permit an access. @param wanted Bits in a digit of a mode: 4 to read, 1 to enter. */

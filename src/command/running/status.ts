@@ -177,7 +177,7 @@ function memory(status: unknown): string | undefined {
     const ms = numberAt(status, "eventLoopLagMs", worker);
     return ms === undefined ? [] : [`${worker} ${ms} ms late`];
   });
-  return [`${Math.round(bytes / 1024 / 1024)} MB`, ...lags].join(", ");
+  return [`${Math.round(bytes / 1024 / 1024)} MiB`, ...lags].join(", ");
 }
 
 function serverRows(server: unknown): string[][] {

@@ -30,18 +30,18 @@ export const user = defineCommands({
 
 function formatAccount(account: unknown): string {
   const server = textAt(account, "server") ?? "";
-  switch (textAt(account, "state")) {
-    case "known": {
-      const keys = listAt(account, "keys").map((key) => [
-        textAt(key, "type") ?? "unusable key",
-        textAt(key, "fingerprint") ?? textAt(key, "reason") ?? "",
-      ]);
-      return textTable([[`${server}:`, textAt(account, "home") ?? "no home directory"]]) +
-        (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, { indent: 2 }));
-    }
-    case "unknown":
-      return textTable([[`${server}:`, "no such account"]]);
-    default:
-      return textTable([[`${server}:`, `could not be asked: ${textAt(account, "reason") ?? ""}`]]);
+  const state = textAt(account, "state");
+  if (state !== "known") {
+    const reason = textAt(account, "reason") ?? "";
+    return textTable([[
+      `${server}:`,
+      state === "unknown" ? "no such account" : `could not be asked: ${reason}`,
+    ]]);
   }
+  const keys = listAt(account, "keys").map((key) => [
+    textAt(key, "type") ?? "unusable key",
+    textAt(key, "fingerprint") ?? textAt(key, "reason") ?? "",
+  ]);
+  return textTable([[`${server}:`, textAt(account, "home") ?? "no home directory"]]) +
+    (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, { indent: 2 }));
 }

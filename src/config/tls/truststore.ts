@@ -51,7 +51,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
         } else anchors.set(certificate.fingerprint256, certificate.toString());
       }
     } catch (error) {
-      const why = error instanceof UnusableStore ? error.message : `cannot read it: ${reason(error)}`;
+      const why = error instanceof UnusableStore ? error.message : unreadable(error);
       report(named ? "error" : "warning", `${path}: ${why}`);
     }
   }
@@ -69,6 +69,8 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
   };
 }
 
+const unreadable = (error: unknown) => `cannot read it: ${reason(error)}`;
+
 async function findFiles(
   config: TruststoreConfig,
   report: (severity: Diagnostic["severity"], expected: string, fix?: string) => void,
@@ -82,7 +84,7 @@ async function findFiles(
       candidates.push({ path: pattern, named: true });
       continue;
     }
-    const tell = (error: unknown) => void report("error", `${pattern}: cannot read it: ${reason(error)}`);
+    const tell = (error: unknown) => void report("error", `${pattern}: ${unreadable(error)}`);
     const found = await matchingFiles(pattern, tell);
     folders.push(...found.folders);
     const files = found.files.filter((file) => config.type !== "openssl" || /[0-9a-f]{8}\.\d+$/i.test(file));
@@ -121,7 +123,7 @@ async function loadRevocation(
   const lists: string[] = [];
   const files: string[] = [];
   for (const pattern of patterns) {
-    const tell = (error: unknown) => void fail(`${pattern}: cannot read it: ${reason(error)}`);
+    const tell = (error: unknown) => void fail(`${pattern}: ${unreadable(error)}`);
     const found = isPattern(pattern) ? await matchingFiles(pattern, tell) : { files: [pattern], folders: [] };
     files.push(...found.files, ...found.folders);
     for (const path of found.files) {
@@ -140,10 +142,8 @@ async function loadRevocation(
           lists.push(Buffer.from(der).toString("base64"));
         }
       } catch (error) {
-        const why = error instanceof TypeError
-          ? `expected a revocation list: ${error.message}`
-          : reason(error);
-        warn(`${path}: ${why}`);
+        const isOther = error instanceof TypeError;
+        warn(`${path}: ${isOther ? `expected a revocation list: ${error.message}` : unreadable(error)}`);
       }
     }
   }

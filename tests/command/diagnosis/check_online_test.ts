@@ -145,6 +145,13 @@ Deno.test("check --online detects a daemon whose ACL does not name the service",
   );
 });
 
+Deno.test("check --online suggests ssl for a daemon that expects TLS and gets none", async () => {
+  await using plain = await createSite({ properties: { "authservice.server.HPC.ssl": "false" } });
+  const { status, lines } = await checkOnline(plain);
+  assert.equal(status, 1);
+  assert.match(lines.join(), /^failed daemon HPC: the reply is not one of a .*\n fix: see whether ssl fits/);
+});
+
 Deno.test("check --online tries the log server of audit lines", async () => {
   for (
     const [issuer, expected] of [

@@ -68,6 +68,14 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     at("expected either a.password or a.passwordFile", { key: "persistence.passwordFile" }),
     "keep one of them: see conf/c:7",
   ],
+  [
+    at("conf/ca.pem: cannot read it: no permission to read it", { key: "share.a" }),
+    "put a file at conf/ca.pem that the account of the service can read, or name another one",
+  ],
+  [
+    at("expected names from authservice.servers; ignored: HPC", { key: "share.servers" }),
+    "set share.servers=<names from authservice.servers> at conf/c:7",
+  ],
   [at("is cut off"), "correct conf/c:7"],
   [at("anything", { fix: "what its reader says" }), "what its reader says"],
 ];

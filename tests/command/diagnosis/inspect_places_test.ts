@@ -151,3 +151,65 @@ Deno.test("inspectPlaces() proposes to restore a backup for a database of a newe
     "install the newer version again, or go back to the backup before it: authserver restore",
   );
 });
+
+Deno.test("inspectPlaces() warns of a port that the unit does not permit to the account of the service", async () => {
+  await using site = await createSite({ properties: { "container.port": "443" } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const found = async (bindsLow?: boolean) =>
+    (await inspectPlaces({ snapshot, effective }, { account: { ...ACCOUNT, bindsLow } }))
+      .filter(({ key }) => key === "container.port")
+      .map(({ severity, found, expected }) => [severity, found, expected]);
+  assert.deepEqual(await found(false), [["warning", "443", "authserver may not listen on it"]]);
+  assert.deepEqual(await found(true), []);
+  assert.deepEqual(await found(), []); // not started by a known unit
+});
+
+Deno.test("inspectPlaces() finds nothing wrong with folders of the unit that systemd gives to the account", async () => {
+  const folder = "/var/log/authserver";
+  await using site = await createSite({
+    properties: { "container.logging.file": `${folder}/authserver.log` },
+  });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat, realPath } = Deno;
+  const about = { ...await stat("/"), gid: 0, mode: 0o40700 };
+  const found = async (owner: number, ofFile: number) => {
+    Object.assign(Deno, {
+      stat: async (path: string) => {
+        if (path === folder) return { ...about, uid: owner };
+        if (!path.startsWith(folder)) return await stat(path);
+        return { ...about, uid: ofFile, isDirectory: false, isFile: true };
+      },
+      realPath: async (path: string) => path.startsWith(folder) ? path : await realPath(path),
+    });
+    try {
+      const all = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+      return all.filter(({ key }) => key === "container.logging.file").map(({ fix }) => fix);
+    } finally {
+      Object.assign(Deno, { stat, realPath });
+    }
+  };
+  assert.deepEqual(await found(0, 0), [], "systemd changes the owners of both");
+  assert.deepEqual(await found(ACCOUNT.uid, 0), [`chown authserver ${folder}/authserver.log`]);
+});
+
+Deno.test("inspectPlaces() does not send an account from a folder of the unit to this same folder", async () => {
+  const path = "/var/lib/authserver/data";
+  await using site = await createSite({ properties: { "persistence.directory": path } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat, lstat } = Deno;
+  const closing = (read: (path: string) => Promise<Deno.FileInfo>) => async (path: string) => {
+    if (path.startsWith("/var/lib/authserver/")) throw new Deno.errors.PermissionDenied();
+    return path === "/var/lib/authserver" ? await stat("/") : await read(path);
+  };
+  Object.assign(Deno, { stat: closing(stat), lstat: closing(lstat) });
+  try {
+    const { expected, fix } = (await inspectPlaces({ snapshot, effective })).at(0) ?? {};
+    assert.equal(expected, "this account may not enter /var/lib/authserver");
+    assert.equal(fix, 'chown -R "$(id -un)" /var/lib/authserver');
+  } finally {
+    Object.assign(Deno, { stat, lstat });
+  }
+});
