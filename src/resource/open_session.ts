@@ -67,14 +67,8 @@ export async function openSession(call: Call, names: NameService | undefined): P
 }
 
 /** Returns the answer that stock clients read: `serverPort` is a number, and all five members are present. */
-export function grantResponse({ host, port, secret }: SessionGrant): HttpResponse {
-  return jsonResponse({
-    success: true,
-    reason: "",
-    serverHost: host,
-    serverPort: port,
-    secret: secret.reveal(),
-  });
+export function grantResponse({ host: serverHost, port: serverPort, secret }: SessionGrant): HttpResponse {
+  return jsonResponse({ success: true, reason: "", serverHost, serverPort, secret: secret.reveal() });
 }
 
 /** Host names need the operator's consent: their DNS server decides where a session may be used from. */

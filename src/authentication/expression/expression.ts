@@ -1,5 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
-import { callMethod, EXPECTED_SEPARATOR, itemAt, MethodError, sameScalar, separatorOf } from "./methods.ts";
+import { callMethod, itemAt, MethodError, refusalOf, sameScalar } from "./methods.ts";
 import { InvalidExpression, MAX_NESTING, MAX_STEPS, MAX_TEXT, type Token, tokenize } from "./tokenizer.ts";
 import { describeKind, List, scalarText, Text, toValue, type Value, type Variables } from "./value.ts";
 
@@ -377,10 +377,10 @@ class Compiler {
       } else if (this.#take(".")) {
         const { text: name, at } = this.#name("the name of a method or member");
         const first = this.#peek(1);
-        if (name === "split" && first.kind === "string" && separatorOf(first.text) === undefined) {
-          throw new InvalidExpression(this.source, first.at, EXPECTED_SEPARATOR);
-        }
         const args = this.#take("(") ? this.#list(")") : undefined;
+        const refusal = args &&
+          refusalOf(name, args.length, first.kind === "string" ? first.text : undefined);
+        if (refusal !== undefined) throw new InvalidExpression(this.source, at, refusal);
         if (args === undefined) steps.push({ at, apply: (value) => memberOf(value, name) });
         else steps.push({ at, apply: (value, run) => run.call(at, value, name, args) });
       } else {

@@ -95,6 +95,16 @@ const ON_MAP: Methods<ReadonlyMap<string, Value>> = {
   "size/0": ({ size }) => size,
 };
 
+/** Returns why a call fails on any value. @param literal First argument, if it is a text in the expression. */
+export function refusalOf(name: string, count: number, literal: string | undefined): string | undefined {
+  const key = `${name}/${count}`;
+  if (![ON_TEXT, ON_LIST, ON_ITERATION, ON_MAP].some((methods) => Object.hasOwn(methods, key))) {
+    return `no method ${name}() with ${count} arguments`;
+  }
+  const splits = name === "split" && literal !== undefined;
+  return splits && separatorOf(literal) === undefined ? EXPECTED_SEPARATOR : undefined;
+}
+
 /** Returns the text whose origin a method may lose: texts of mixed origin are escaped first. */
 function baseOf(target: Text, { asName }: Call): Text {
   return target.isMixed && asName ? Text.own(target.asName) : target;
@@ -136,11 +146,11 @@ function substring(text: Text, from: number, to: number): Text {
 }
 
 /** Message for ambiguous patterns. */
-export const EXPECTED_SEPARATOR =
+const EXPECTED_SEPARATOR =
   'split() expects a separator: a text, or one escaped sign such as "\\\\.", no other regular expression';
 
 /** Returns the text that a pattern of Java matches; `undefined` if that depends on the text, or if it is empty. */
-export function separatorOf(pattern: string): string | undefined {
+function separatorOf(pattern: string): string | undefined {
   return /^(?:\\([^A-Za-z0-9])|[^\\[({.*+?^$|]+)$/.exec(pattern)?.reduce((all, escaped) => escaped ?? all);
 }
 

@@ -29,17 +29,7 @@ export type Token =
   | { readonly kind: "fixed"; readonly at: number; readonly text: string }
   | { readonly kind: "end"; readonly at: number };
 
-const WORDS: ReadonlySet<string> = new Set([
-  "null",
-  "true",
-  "false",
-  "instanceof",
-  "return",
-  "if",
-  "else",
-  "for",
-  "while",
-]);
+const WORDS = new Set(["null", "true", "false", "instanceof", "return", "if", "else", "for", "while"]);
 
 const BLANK = /\s+|\/\/[^\n]*/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;

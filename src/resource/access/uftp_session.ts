@@ -38,7 +38,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const share = await requestedShare(call, { server: server.name, asked, wanted, id, owner }, parts);
   checkUser(call, share, wanted, parts);
   await checkLinkPassword(call, share, parts);
-  const path = matchesRequest(asked, share) ? share.path : asked;
+  const path = pathOfSession(asked, share);
   checkTokenUse(call, path, wanted);
   const ofOwner = async () => grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const scope = await ofOwner();
@@ -75,6 +75,12 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
 /** Clients ask for a directory without its last slash, and for the folder of a file. */
 function matchesRequest(asked: string, { path }: Share): boolean {
   return path === `${asked}/` || (!path.endsWith("/") && parentOf(path) === asked);
+}
+
+/** The Java client asks for files of a directory by wildcards in the last name, and matches them itself. */
+function pathOfSession(asked: string, share: Share): string {
+  if (matchesRequest(asked, share)) return share.path;
+  return share.path.endsWith("/") && /[*?][^/]*$/.test(asked) ? parentOf(asked) : asked;
 }
 
 /** @throws {ERR_SHARE_NOT_FOUND} Or a refusal, if all shares of the path are for others. */

@@ -55,6 +55,22 @@ Deno.test("sharedUftpSession() confines the session to one file", async () => {
   assert.equal(values.get("access-permissions"), "WRITE");
 });
 
+Deno.test("sharedUftpSession() opens the directory for wildcards, with which the Java client asks for files", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/");
+  for (const [asked, directory] of [["d/*", "d/"], ["d/t?n.txt", "d/"], ["d/sub/*.dat", "d/sub/"]]) {
+    const body = { serverPath: `${site.root}/${asked}` };
+    assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
+    assert.equal(announced(site).get("file"), `${site.root}/${directory}`);
+    assert.equal(announced(site).get("includes"), `${site.root}/${directory}*`);
+  }
+  await Deno.writeTextFile(`${site.root}/a*b`, "");
+  await site.share("a*b");
+  const body = { serverPath: `${site.root}/a*b` };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
+  assert.equal(announced(site).get("includes"), `${site.root}/a[*]b`);
+});
+
 Deno.test("sharedUftpSession() looks up no shares for a path with a thousand directories", async () => {
   await using site = await SharingSite.open();
   const { store } = site.parts;
