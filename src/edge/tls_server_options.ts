@@ -13,7 +13,7 @@ import type { EdgeTls } from "./edge_options.ts";
 export function tlsServerOptions(
   { certificate, key, anchors, clientCertificate, minVersion, maxVersion }: EdgeTls,
 ) {
-  const own = { cert: certificate, key, minVersion, maxVersion };
+  const own = { cert: certificate, key, minVersion, maxVersion, ALPNProtocols: ["http/1.1", "http/1.0"] };
   if (clientCertificate === "none") return own;
   return {
     ...own,

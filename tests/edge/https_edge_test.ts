@@ -578,6 +578,22 @@ Deno.test("HttpsEdge presents a renewed certificate to new connections, and keep
   await edge.drain(100);
 });
 
+Deno.test("HttpsEdge speaks HTTP/1.0 with a client that offers nothing else in its TLS handshake, as curl -0", async () => {
+  await withEdge({}, async (port) => {
+    for (
+      const [offered, chosen] of [[["http/1.0"], "http/1.0"], [
+        ["h2", "http/1.0", "http/1.1"],
+        "http/1.1",
+      ]] as const
+    ) {
+      const socket = await openTls(port, { ALPNProtocols: [...offered] });
+      assert.equal(socket.alpnProtocol, chosen);
+      socket.write("GET / HTTP/1.0\r\n\r\n");
+      assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
+    }
+  });
+});
+
 Deno.test("HttpsEdge.drain() lets a request under way finish, and accepts no new connection", async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => release = resolve);

@@ -7,7 +7,12 @@ import { hasProgram, lacking } from "./lacking.ts";
 
 const MANUAL = new URL("../../docs/audit.md", import.meta.url);
 
-if (await hasProgram("rsyslogd")) {
+/** Folders of the modules of rsyslogd: Debian has its TLS in a package of its own. */
+const MODULES = ["/usr/lib64", `/usr/lib/${Deno.build.arch}-linux-gnu`].map((folder) => `${folder}/rsyslog`);
+
+const tlsModules = await Promise.all(MODULES.map((folder) => isFile(`${folder}/lmnsd_gtls.so`)));
+
+if (await hasProgram("rsyslogd") && tlsModules.includes(true)) {
   Deno.test("rsyslogd, configured as in the manual, stores every audit line unchanged", async () => {
     const port = freePort();
     const properties = { "container.audit.syslog": `tls://localhost:${port}` };
@@ -51,5 +56,9 @@ if (await hasProgram("rsyslogd")) {
     }
   });
 } else {
-  lacking("rsyslogd", "rsyslogd is not installed (Debian: apt-get install rsyslog-gnutls)");
+  lacking("rsyslogd", "rsyslogd or its TLS is not installed (Debian: apt-get install rsyslog-gnutls)");
+}
+
+function isFile(path: string): Promise<boolean> {
+  return Deno.stat(path).then((entry) => entry.isFile, () => false);
 }

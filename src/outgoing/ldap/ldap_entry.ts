@@ -47,13 +47,14 @@ export function userInName(dn: string, template: string): string | undefined {
   });
 }
 
+const PASSWORD_CHANGES = ["pwdChangedTime", "pwdUpdateTime", "pwdLastSet", "krbLastPwdChange"] as const;
+
 /** Attributes that say whether an account is locked or expired, and when its password was changed. */
 export const STATUS_ATTRIBUTES = [
   "pwdAccountLockedTime",
   "pwdEndTime",
-  "pwdChangedTime",
-  "pwdLastSet",
-  "krbLastPwdChange",
+  "accountUnlockTime",
+  ...PASSWORD_CHANGES,
   "krbPrincipalExpiration",
   "nsAccountLock",
   "shadowExpire",
@@ -75,6 +76,8 @@ export function lockOf(entry: LdapEntry, now: number, bound = false): string | u
   const flag = (name: typeof STATUS_ATTRIBUTES[number], bit: number) =>
     (Number(first(name) ?? 0) & bit) !== 0;
   if (!bound && first("pwdAccountLockedTime") !== undefined) return "locked (pwdAccountLockedTime)";
+  const unlock = generalizedTime(first("accountUnlockTime")); // of 389 Directory Server; 1970: never
+  if (!bound && (unlock === 0 || unlock && unlock > now)) return "locked (accountUnlockTime)";
   if (!bound && flag("msDS-User-Account-Control-Computed", LOCKED_OUT)) return "locked (lockoutTime)";
   if (first("nsAccountLock")?.toUpperCase() === "TRUE") return "locked (nsAccountLock)";
   if (flag("userAccountControl", DISABLED)) return "disabled (userAccountControl)";
@@ -84,11 +87,9 @@ export function lockOf(entry: LdapEntry, now: number, bound = false): string | u
     const end = generalizedTime(first(name));
     if (end !== undefined && end <= now) return `expired (${name})`;
   }
-  const expires = Number(first("accountExpires") ?? 0);
-  const isNever = expires === 0 || expires >= 2 ** 63;
-  return !isNever && expires / FILETIME_MS + FILETIME_EPOCH_MS <= now
-    ? "expired (accountExpires)"
-    : undefined;
+  const ends = Number(first("accountExpires") ?? 0);
+  const isOver = ends !== 0 && ends < 2 ** 63 && ends / FILETIME_MS + FILETIME_EPOCH_MS <= now;
+  return isOver ? "expired (accountExpires)" : undefined;
 }
 
 /** Reads a time (RFC 4517, 3.3.13) in whole seconds of UTC, as servers write them. */
@@ -100,7 +101,7 @@ function generalizedTime(text = ""): number | undefined {
 
 /** Returns the time of the latest change of the password as written; `undefined` if it is not shown. */
 export function passwordChange(entry: LdapEntry): string | undefined {
-  return ["pwdChangedTime", "pwdLastSet", "krbLastPwdChange"].flatMap((name) => valuesOf(entry, name))[0];
+  return PASSWORD_CHANGES.flatMap((name) => valuesOf(entry, name))[0];
 }
 
 /** Returns the values of a name's first part, such as the `cn` of a group. */

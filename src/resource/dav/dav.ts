@@ -97,9 +97,9 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target, parts, user } = dav;
   const wanted = await wantedProperties(call);
   const depth = depthOf(call, ["0", "1", "infinity"]);
-  if (depth === "infinity") return infiniteDepth();
   using session = await files.open(target.path, call.signal);
   const entry = there(dav, await find(session, target.path));
+  if (depth === "infinity" && entry.kind === "directory") return infiniteDepth();
   // Listings work without the database; requests that change something check locks and fail.
   const locks = await parts.locks.at(user, target.path, { below: true }).catch(onError(HttpError, () => []));
   const shown = locks.map((lock) => ({ ...lock, root: hrefOfLock(call, lock.path) }));
@@ -149,7 +149,7 @@ async function xmlResponse(
   return await longTextResponse({ pieces, type: XML, bytes }, unread, { status: 207 });
 }
 
-/** Refuses an unlimited `PROPFIND`, whose answer would have no bound (RFC 4918, 9.1). */
+/** Refuses an unlimited `PROPFIND` of a directory, whose answer would have no bound (RFC 4918, 9.1). */
 function infiniteDepth(): HttpResponse {
   const body =
     '<?xml version="1.0" encoding="utf-8"?>\n<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>\n';

@@ -92,10 +92,9 @@ export function childOf(element: DavElement | undefined, name: string): DavEleme
   return element?.children.find((child) => isDav(child, name));
 }
 
-/** Escapes text for XML, and removes characters that XML cannot contain. */
+const ENTITIES = new Map([["<", "&lt;"], [">", "&gt;"], ["&", "&amp;"], ['"', "&quot;"]]);
+
+/** Escapes text for XML, by names: not all clients know numbers. Removes characters that XML cannot contain. */
 export function escaped(text: string): string {
-  return text.replace(/[\ufffe\uffff]/g, "").replace(
-    /[<>&"]/g,
-    (character) => `&#${character.charCodeAt(0)};`,
-  );
+  return text.replace(/[\ufffe\uffff]/g, "").replace(/[<>&"]/g, (sign) => ENTITIES.get(sign) ?? "");
 }

@@ -6,6 +6,7 @@ import {
   type LdapEntry,
   lockOf,
   nameOf,
+  passwordChange,
   userInName,
   valuesOf,
 } from "../../../src/outgoing/ldap/ldap_entry.ts";
@@ -23,6 +24,9 @@ const filetime = (ms: number) => String((BigInt(ms) + 11_644_473_600_000n) * 10_
 const LOCKS: readonly (readonly [attributes: Parameters<typeof entry>[0], expected: string | undefined])[] = [
   [{}, undefined],
   [{ pwdAccountLockedTime: "000001010000Z" }, "locked (pwdAccountLockedTime)"],
+  [{ accountUnlockTime: "20261124000001Z" }, "locked (accountUnlockTime)"],
+  [{ accountUnlockTime: "20261124000000Z" }, undefined],
+  [{ accountUnlockTime: "19700101000000Z" }, "locked (accountUnlockTime)"],
   [{ nsaccountlock: "true" }, "locked (nsAccountLock)"],
   [{ nsAccountLock: "FALSE" }, undefined],
   [{ userAccountControl: "512" }, undefined],
@@ -45,8 +49,16 @@ for (const [attributes, expected] of LOCKS) {
   });
 }
 
+Deno.test("passwordChange() reads the attribute of each server", () => {
+  for (const name of ["pwdChangedTime", "pwdUpdateTime", "pwdLastSet", "krbLastPwdChange"]) {
+    assert.equal(passwordChange(entry({ [name.toLowerCase()]: "20261124000000Z" })), "20261124000000Z", name);
+  }
+  assert.equal(passwordChange(entry({ modifyTimestamp: "20261124000000Z" })), undefined);
+});
+
 Deno.test("lockOf() ignores a lock that the server no longer applies, and treats an expired account as locked", () => {
   assert.equal(lockOf(entry({ pwdAccountLockedTime: "20260101000000Z" }), NOW, true), undefined);
+  assert.equal(lockOf(entry({ accountUnlockTime: "20261124000001Z" }), NOW, true), undefined);
   assert.equal(lockOf(entry({ shadowExpire: "1" }), NOW, true), "expired (shadowExpire)");
 });
 
