@@ -117,11 +117,7 @@ export class ControlSocket {
     }
   }
 
-  async #reply(
-    read: () => Promise<string>,
-  ): Promise<
-    { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string }
-  > {
+  async #reply(read: () => Promise<string>) {
     try {
       return { ok: true, result: await this.parts.answer(parseAdminRequest(await read())) };
     } catch (error) {

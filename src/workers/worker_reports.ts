@@ -75,14 +75,11 @@ export class WorkerReports {
   receive(message: FromWorker, worker: string): void {
     switch (message.kind) {
       case "log":
-        this.logFile.writeLines(message.text);
-        break;
+        return this.logFile.writeLines(message.text);
       case "starting":
-        this.log.warn("worker still starting", message.fields);
-        break;
+        return this.log.warn("worker still starting", message.fields);
       case "measured":
-        this.#take(message.report, worker);
-        break;
+        return this.#take(message.report, worker);
     }
   }
 
