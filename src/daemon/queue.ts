@@ -90,11 +90,7 @@ export class Queue {
 }
 
 /** Settles with the work, at the latest `maxTurnMs` after the `previous` request. */
-async function noLongerThan(
-  work: Promise<void>,
-  previous: Promise<void> | undefined,
-  maxTurnMs: number,
-): Promise<void> {
+async function noLongerThan(work: Promise<void>, previous: Promise<void> | undefined, maxTurnMs: number) {
   await Promise.race([work, previous]);
   await within(work, maxTurnMs);
 }

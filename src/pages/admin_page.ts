@@ -62,10 +62,7 @@ export async function changeBans(call: Call, { servers, admin }: AdminPageParts)
   return redirect(`${call.root}admin#bans`);
 }
 
-function serviceFacts(
-  { certificate, shares }: CoreStatus,
-  { version, upSince, clock }: ServiceFacts,
-): Markup {
+function serviceFacts({ certificate, shares }: CoreStatus, { version, upSince, clock }: ServiceFacts) {
   const now = clock();
   return factList([
     [SAYS.version, version],

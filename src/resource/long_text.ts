@@ -115,10 +115,7 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-async function collect(
-  source: AsyncIterator<string>,
-  characters: number,
-): Promise<{ readonly text: string; readonly ended: boolean }> {
+async function collect(source: AsyncIterator<string>, characters: number) {
   let text = "";
   while (text.length <= characters) {
     const { done, value } = await source.next();

@@ -41,10 +41,7 @@ async function readWhole({ headers, body }: Body, timeoutMs: number): Promise<Ui
   });
 }
 
-async function collect(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  late: Promise<never>,
-): Promise<Uint8Array> {
+async function collect(reader: ReadableStreamDefaultReader<Uint8Array>, late: Promise<never>) {
   const whole = new Uint8Array(MAX_BYTES);
   let size = 0;
   for (;;) {

@@ -86,10 +86,7 @@ async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promi
   }
 }
 
-async function answerAdmin(
-  { id, request }: ToCoreWorker & { kind: "admin" },
-  { service, publish }: Core,
-): Promise<void> {
+async function answerAdmin({ id, request }: ToCoreWorker & { kind: "admin" }, { service, publish }: Core) {
   try {
     publish({ id, answer: await service.admin.call(request) });
   } catch (error) {

@@ -21,9 +21,7 @@ interface ServiceState {
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer>;
 }
 
-async function coreStatus(
-  supervisor: ServiceState,
-): Promise<CoreStatus | Pick<CoreStatus, "refusedFiles"> & { readonly diagnostic: string }> {
+async function coreStatus(supervisor: ServiceState) {
   const { refusedCertificates } = supervisor.reports;
   try {
     const answer = await supervisor.call({ command: "status" }, CORE_MS);

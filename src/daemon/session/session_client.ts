@@ -217,11 +217,7 @@ export class SessionClient {
   }
 
   /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */
-  async #logIn(
-    first: ControlConnection,
-    { instance, host, port }: Listening,
-    wanted: OwnSession,
-  ): Promise<ControlConnection> {
+  async #logIn(first: ControlConnection, { instance, host, port }: Listening, wanted: OwnSession) {
     const { socket, socket: { signal } } = first;
     let control = first;
     try {

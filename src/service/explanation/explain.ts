@@ -162,9 +162,7 @@ function refusalBy(bans: readonly Ban[] = []): string | undefined {
     : `too many failed logins, has to wait until ${until}`;
 }
 
-async function identityOf(
-  { parts: { chain }, caller, headers, signal, record, log }: Explaining,
-): Promise<Identity> {
+async function identityOf({ parts: { chain }, caller, headers, signal, record, log }: Explaining) {
   const { dn, login, certificate, clientAddress } = caller;
   if (dn !== undefined) return { dn, ...ASSUMED };
   if (login !== undefined && certificate !== undefined) {
