@@ -36,12 +36,10 @@ export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
-/** Result of a sign-in. */
 export type LoginOutcome =
   | { readonly kind: "token"; readonly authorization: Authorization; readonly session: ProviderSession }
   | { readonly kind: "refused"; readonly reason: string }; // for the log
 
-/** Provider with browser sign-in. */
 export interface BrowserLogin {
   readonly title: string; // displayed name
   readonly issuer: string; // as in `iss`

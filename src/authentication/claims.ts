@@ -3,7 +3,6 @@ import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "../model/json_object.ts";
 
-/** Function that looks up a claim. */
 export type Claims = (name: string) => Variable | undefined;
 
 /** Returns a claim by name or dotted path, such as `realm_access.roles`; a literal name such as `wlcg.groups` wins. */

@@ -56,18 +56,15 @@ const SECOND = 1000;
 const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
 /** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
 const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
-/** Refresh interval of version and limit, with or without traffic. */
-const REFRESH_MS = 600 * SECOND;
+const REFRESH_MS = 600 * SECOND; // refresh interval of version and limit, with or without traffic
 /** Delay of the ping after a failed request. */
 const RECHECK_MS = { least: 0, spread: SECOND };
-/** Interval of trials by requests while all instances are down. */
-const TRIAL_MS = SECOND;
+const TRIAL_MS = SECOND; // interval of trials by requests while all instances are down
 
 const NOT_CHECKED = "not checked yet";
 
 const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
-/** Longest wait; after it, another instance may be quicker. */
-const MAX_WAIT_MS = 10 * SECOND;
+const MAX_WAIT_MS = 10 * SECOND; // longest wait; after it, another instance may be quicker
 
 /** Physical daemon with queue and health. A certain failure marks it as down at once; any other only triggers a ping. */
 export class Daemon {

@@ -98,8 +98,7 @@ async function noLongerThan(work: Promise<void>, previous: Promise<void> | undef
 /** Connections that a daemon accepts: the one it serves and its backlog (daemon-protocol.md 1.5). It drops more. */
 const MAX_CONNECTIONS = 4;
 
-/** Decay factor of the fastest exchange, since a daemon may have become slower. */
-const DRIFT = 1.02;
+const DRIFT = 1.02; // decay factor of the fastest exchange, since a daemon may have become slower
 
 /**
  * Limits the commands of several instances to one daemon: together they open no more connections than its backlog. With

@@ -70,8 +70,7 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** Most bytes of a name. */
-const MAX_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255; // most bytes of a name
 
 interface Writing {
   readonly length?: number; // announced bytes

@@ -22,8 +22,7 @@ export interface RegisteredInstance extends InstanceFacts {
 }
 
 const BEAT_MS = 5000;
-/** Milliseconds without heartbeat after which an instance counts as stopped. */
-const SILENT_MS = 17_000;
+const SILENT_MS = 17_000; // milliseconds without heartbeat after which an instance counts as stopped
 /** Milliseconds without heartbeat after which an instance is deleted. */
 const FORGOTTEN_MS = wholeMs(3600_000);
 

@@ -24,7 +24,6 @@ export function familyWith(former: TokenFamily | undefined, token: LineMember, n
   return { ...token, since, root, line: live.filter((member) => !surplus.includes(member)) };
 }
 
-/** Revoked tokens of one user. */
 export interface RevokedTokens {
   readonly ids: ReadonlySet<string>;
   readonly roots: ReadonlySet<string>; // roots of the revoked families

@@ -35,7 +35,6 @@ export interface TlsConnection {
   close(): void;
 }
 
-/** Server to connect to. */
 export interface TlsTarget {
   readonly host: string;
   readonly port: number;

@@ -21,8 +21,7 @@ const SAYS = TEXTS.listing;
 
 const NEEDS: PageNeeds = { forms: true };
 
-/** Number of entries from which the page offers a search. */
-const MANY = 20;
+const MANY = 20; // number of entries from which the page offers a search
 
 /** Returns the listing page for a reader, produced in pieces. */
 export function listingPage(asked: PartialCall): ListingForm {

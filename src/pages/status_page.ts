@@ -241,8 +241,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ];
 }
 
-/** Number of commands that are always visible; the page folds others away. */
-const SHOWN_COMMANDS = 2;
+const SHOWN_COMMANDS = 2; // number of commands that are always visible; the page folds others away
 
 function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {
   const script = isByDevice ? call.base + DEVICE_PATHS.script : undefined;

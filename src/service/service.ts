@@ -219,7 +219,6 @@ function withoutSite(path: string, siteName: string): string {
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
 }
 
-/** Returns the relative path to the root. */
 function pathToRoot(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }

@@ -3,8 +3,7 @@ import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Poller } from "./poller.ts";
 import type { RecordStore, StoredRecord } from "./record_store.ts";
 
-/** Interval of checks for changes without notification, in milliseconds. */
-const POLL_MS = 1000;
+const POLL_MS = 1000; // interval of checks for changes without notification, in milliseconds
 
 /** Interval of complete reads, which drop records that others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;

@@ -25,8 +25,7 @@ export interface ThrottlingUpdate extends Partial<Omit<ThrottlingState, "asOf">>
 }
 
 const MAX_RECORDS = 50_000; // records per table; about 20 MB with the longest names
-/** Records per table for a successor: some 10 MB, and 50 ms to copy. */
-const MAX_STATE_RECORDS = 10_000;
+const MAX_STATE_RECORDS = 10_000; // records per table for a successor: some 10 MB, and 50 ms to copy
 /** Factor on free failures: an address may have many users, a user many addresses. */
 const SHARED_FACTOR = 4;
 /** Tokens and keys cannot be guessed; failures mean broken clients that cause work elsewhere. */
@@ -40,7 +39,6 @@ const MAX_IN_FLIGHT = 32;
 
 /** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
-/** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
 export interface MemoryParts {
@@ -185,8 +183,7 @@ export function normalised({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }
 
-/** Part of the lifetime within which repeated sightings count once. */
-const SIGHTING_STEP = 1 / 1000;
+const SIGHTING_STEP = 1 / 1000; // part of the lifetime within which repeated sightings count once
 
 /** Part of the capacity for the keys of one group or user, which evict no others. */
 const MAX_SHARE = 1 / 10;

@@ -30,8 +30,7 @@ interface ControlParts {
 
 const REQUEST_MS = 5000;
 const RETRY_MS = 1000;
-/** Most concurrent connections; further ones are closed. */
-const MAX_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 16; // most concurrent connections; further ones are closed
 /** Longest path in bytes: Linux allows 107, and its creation needs a longer one temporarily. */
 export const MAX_PATH_BYTES = 92;
 

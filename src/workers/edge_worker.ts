@@ -12,8 +12,7 @@ import { MetricsHandler } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
 
 const cores = new Map<number, CoreChannel>();
-/** Generation of the core in use; 0: none yet. */
-let current = 0;
+let current = 0; // generation of the core in use; 0: none yet
 let worker: WorkerLog | undefined;
 let logLevel: Level = "info";
 let measurements: Measurements | undefined;

@@ -15,8 +15,7 @@ import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
 const RESOLVE_MS = 60_000;
-/** Interval of retries of unwritten log lines, in milliseconds. */
-const RETRY_MS = 5000;
+const RETRY_MS = 5000; // interval of retries of unwritten log lines, in milliseconds
 
 interface SupervisorOptions {
   readonly logFile?: LogFile;

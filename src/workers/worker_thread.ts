@@ -23,8 +23,7 @@ const START_LIMITS: StartLimits = {
   },
 };
 
-/** Processor time between two checks that proves progress, in milliseconds. */
-const PROGRESS_MS = 100;
+const PROGRESS_MS = 100; // processor time between two checks that proves progress, in milliseconds
 
 interface WorkerEvents {
   readonly onMessage: (message: FromWorker) => void;
@@ -150,8 +149,7 @@ export class WorkerThread<In> {
 /** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
-/** Intervals in a row without a sign of life that mean death. */
-const MAX_UNANSWERED = 4;
+const MAX_UNANSWERED = 4; // intervals in a row without a sign of life that mean death
 
 const SILENT = `no sign of life for ${MAX_UNANSWERED * PING_MS / 1000} s`;
 

@@ -15,7 +15,6 @@ import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 import { SYSLOG_PORT } from "../../workers/syslog_server.ts";
 
-/** Result of contacting another system. */
 export interface Finding {
   /** For example `daemon HPC-2` or `method OAUTH`. */
   readonly system: string;

@@ -21,8 +21,7 @@ const ANCHORS: ReadonlySet<string> = new Set(["1.2.840.113549.1.9.21", "2.16.840
 const PBES2 = "1.2.840.113549.1.5.13";
 const PBKDF2 = "1.2.840.113549.1.5.12";
 
-/** More than any tool uses; bounds the work. */
-const MAX_ITERATIONS = 1_000_000;
+const MAX_ITERATIONS = 1_000_000; // more than any tool uses; bounds the work
 
 const DIGESTS: ReadonlyMap<string, string> = new Map([
   ["1.3.14.3.2.26", "sha1"],

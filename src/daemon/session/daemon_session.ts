@@ -333,7 +333,6 @@ export class DaemonSession {
     return argument(path);
   }
 
-  /** Reports whether the session may use an absolute path. */
   reaches(path: string): boolean {
     return this.parts.reaches?.(path) ?? true;
   }

@@ -66,8 +66,7 @@ interface KeptSession extends IdleSession {
 /** Time in which we do not check whether the daemon has ended an idle session. */
 const SURELY_ALIVE_MS = 500;
 
-/** Daemon's default limit, until it reports one. */
-const DEFAULT_LIMIT = 8;
+const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {

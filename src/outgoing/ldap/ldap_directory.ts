@@ -18,7 +18,6 @@ import { fillName, namesIn } from "../../model/name_template.ts";
 import { messageOf, trimEndCharacters } from "../../model/text.ts";
 import { type ProbeAnswer, PROBER } from "../probed_kind.ts";
 
-/** Dependencies of LDAP clients. */
 export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
   readonly outgoing: Outgoing;
 }
@@ -200,7 +199,6 @@ export interface Asked {
   readonly caller: Requester;
 }
 
-/** Result of a search for one user. */
 type FoundUser =
   | { readonly kind: "found"; readonly entry: LdapEntry }
   | { readonly kind: "none" | "several" };

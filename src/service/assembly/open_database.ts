@@ -72,8 +72,7 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** Milliseconds between deletions of expired records. */
-const PURGE_INTERVAL = 10 * 60 * 1000;
+const PURGE_INTERVAL = 10 * 60 * 1000; // milliseconds between deletions of expired records
 
 /** Stores beside the shares, created on first use. */
 export class Records {

@@ -34,7 +34,6 @@ import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { WrittenName } from "../../config/kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 
-/** Subject of an explanation. */
 export interface ExplainedCaller {
   readonly authorization?: string; // value of `Authorization`; absent: `dn` is assumed
   readonly dn?: string;

@@ -7,8 +7,7 @@ const TIME: ReadonlyMap<string, string> = new Map([
   ["clock", "(floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)"],
 ]);
 
-/** Largest exact row count; SQLite counts all rows by its shortest index. */
-const COUNTED_ROWS = 10_000;
+const COUNTED_ROWS = 10_000; // largest exact row count; SQLite counts all rows by its shortest index
 
 /**
  * Translates from SQLite: numbered parameters, no index hints, JSON lists, and estimated counts of large tables.

@@ -277,8 +277,7 @@ async function write(
   return { received: first + sent, hex };
 }
 
-/** Attempts to find a free name under contention. */
-const MAX_TRIES = 50;
+const MAX_TRIES = 50; // attempts to find a free name under contention
 
 /** Records the final name before the rename, and completion after it, so that later requests know what was done. */
 async function renameToFinal(
@@ -344,7 +343,6 @@ async function recordCompletion(
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
-/** Returns the final name of a file, below the place. */
 function finalName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }
