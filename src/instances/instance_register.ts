@@ -8,10 +8,8 @@ interface InstanceFacts {
   readonly id: string;
   readonly name: string; // for people: `host:port`
   readonly version: string; // of the program
-  /** Digest of the settings that must be equal on all instances. */
-  readonly configuration: string;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly configuration: string; // digest of the settings that must be equal on all instances
+  readonly upSince: number; // start of the process, milliseconds since the epoch
 }
 
 /** Instance as others see it. */

@@ -137,11 +137,7 @@ function caption({ query, shown, complete, omitted }: Entries): Content {
   ];
 }
 
-function row(
-  entry: ListingEntry,
-  { zone }: Pick<Entries, "zone">,
-  { previews, actions }: EntryOptions,
-): Markup {
+function row(entry: ListingEntry, { zone }: Pick<Entries, "zone">, { previews, actions }: EntryOptions) {
   const { name, directory, size: bytes, modified, href } = entry;
   const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
   const time = modified !== undefined &&

@@ -12,9 +12,6 @@ import {
 } from "../resource/admin/admin_request.ts";
 import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 
-/** Function that returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
-type Answer = (request: AdminRequest) => Promise<unknown>;
-
 /** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
@@ -23,7 +20,8 @@ export class AnotherService extends CannotStart {
 }
 
 interface ControlParts {
-  readonly answer: Answer;
+  /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
+  readonly answer: (request: AdminRequest) => Promise<unknown>;
   readonly log: Logger;
   readonly requestMs?: number; // time for a caller to send a line, in milliseconds; default 5 s
 }

@@ -26,8 +26,7 @@ interface SupervisorOptions {
 /** Starts edge and core with exactly the needed permissions, and replaces them without dropping a connection. */
 export class Supervisor {
   readonly reports: WorkerReports;
-  /** Milliseconds since the epoch. */
-  readonly upSince = Date.now();
+  readonly upSince = Date.now(); // milliseconds since the epoch
   #snapshot: Snapshot; // in use, also by replacements of dead workers
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;

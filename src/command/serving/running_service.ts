@@ -105,8 +105,7 @@ export class RunningService {
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Files behind the last failed reload; a change triggers another. */
-  #awaited: PathsWatch | undefined;
+  #awaited: PathsWatch | undefined; // files behind the last failed reload; a change triggers another
 
   constructor(
     readonly parts: {

@@ -185,11 +185,7 @@ export class SessionClient {
   }
 
   /** Finds the port of a candidate; if it is unknown, requests a session that is never used. */
-  async #listening(
-    { instance, address }: Candidate,
-    wanted: OwnSession,
-    signal: AbortSignal,
-  ): Promise<Listening> {
+  async #listening({ instance, address }: Candidate, wanted: OwnSession, signal: AbortSignal) {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
     const grant = await this.daemons.openSession(requestOf(wanted, ["127.0.0.1"]), { instance, signal });

@@ -40,8 +40,7 @@ export class LdapServer {
   readonly #remote: TlsRemote;
   readonly #system: RemoteSystem;
   readonly #idle = { search: new Map<LdapConnection, number>(), bind: new Map<LdapConnection, number>() };
-  /** Functions that stop the requests under way. */
-  readonly #attempts = new Set<() => void>();
+  readonly #attempts = new Set<() => void>(); // functions that stop the requests under way
   #closed = false;
 
   constructor(readonly address: string, readonly config: LdapConfig, readonly parts: LdapParts) {

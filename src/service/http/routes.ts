@@ -60,6 +60,7 @@ function authRoutes(parts: RouteParts): Route[] {
   const tokens = "/rest/auth/tokens";
   const json = { produces: JSON_TYPE };
   const ends = { audit: "revoke", withoutAttributes: true } as const;
+  const endsAll = { ...json, ...ends };
   return [
     ...listRoutes(parts),
     ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
@@ -75,10 +76,7 @@ function authRoutes(parts: RouteParts): Route[] {
     ...table(
       { service: "auth", permission: "POST" }, // callers who may issue tokens may revoke them
       ["GET", tokens, async (call) => (await tokenList()).listTokens(call, registry), json],
-      ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
-        ...json,
-        ...ends,
-      }],
+      ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), endsAll],
       ["DELETE", `${tokens}/:id`, async (call) => (await tokenList()).revokeToken(call, registry), ends],
     ),
   ];

@@ -116,7 +116,7 @@ function* countAll(
         counted,
         name,
         failures,
-        window: wholeMs(table.windowMs),
+        window: wholeMs(table.options.policy.windowMs),
         ...digests.ofSubject(subject),
       }),
     );

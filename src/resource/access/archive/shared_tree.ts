@@ -137,9 +137,7 @@ function isLeftOut(error: unknown): boolean {
 }
 
 /** Returns the bytes of a file after the first have arrived; undefined if the daemon refuses to open it. */
-async function begun(
-  bytes: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
+async function begun(bytes: AsyncIterable<Uint8Array<ArrayBuffer>>) {
   const iterator = bytes[Symbol.asyncIterator]();
   try {
     return all(await iterator.next(), iterator);
