@@ -48,7 +48,8 @@ export class Queue {
         called: () =>
           this.#begin(async (previous) => {
             resolve(await run(previous));
-            await this.#pause(pause());
+            const ms = pause();
+            if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
           }, maxTurnMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
         httpError: resolve,
@@ -66,10 +67,6 @@ export class Queue {
     this.#closed = true;
     this.drain(failure("closing", "before"));
     await Promise.all(this.#running);
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
   #next(): void {

@@ -18,9 +18,7 @@ export function forPostgres(
   timeIsBound: boolean,
 ): { readonly text: string; readonly names: readonly string[] } {
   const numbers = new Map<string, number>();
-  const number = (name: string) => {
-    return `$${numbers.getOrInsert(name, numbers.size + 1)}`;
-  };
+  const number = (name: string) => `$${numbers.getOrInsert(name, numbers.size + 1)}`;
   const text = rowsFromJson(sql)
     .replace(/ INDEXED BY \w+/g, "")
     .replace(
