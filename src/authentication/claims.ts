@@ -21,9 +21,7 @@ export function claimAt(variables: Variables, path: string): Variable | undefine
 export function textsOf(variable: Variable | undefined): readonly string[] {
   if (typeof variable === "string") return [variable];
   if (variable === undefined || isVariables(variable)) return [];
-  const items: string[] = [];
-  for (const item of variable) if (typeof item === "string") items.push(item);
-  return items;
+  return variable.filter((item) => typeof item === "string");
 }
 
 /** Fills a template with claims. @throws {NoIdentity} If a claim is not one text. */

@@ -121,31 +121,8 @@ export class Daemon {
     return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }
 
-  /** Sends a command and always lets it complete. Never rejects. */
-  send<T>(command: DaemonCommand<T>): Promise<Exchange<T>> {
-    return this.#send(command, false);
-  }
-
-  /** Removes a logical server. The last one stops the checks and waits for running exchanges. */
-  async leave(): Promise<void> {
-    if (--this.#users > 0) return;
-    this.#cancel?.();
-    this.#closing.abort();
-    await this.#queue.close();
-  }
-
-  #describe(): DaemonHealth {
-    const reason = this.#failure ? describeFailure(this.#failure) : this.#checked ? undefined : NOT_CHECKED;
-    return {
-      up: this.up,
-      unchecked: this.#checked ? undefined : true,
-      reason,
-      latencyMs: this.#latencyMs,
-      unverifiable: this.parts.socket.tls?.allowUnverifiable || undefined,
-    };
-  }
-
-  #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
+  /** Sends a command and always lets it complete. Never rejects. @param ping Whether it only checks the daemon. */
+  send<T>(command: DaemonCommand<T>, ping = false): Promise<Exchange<T>> {
     const { queueKey, signal, deadline, maxTurnMs } = command;
     const { elapsed } = this.parts;
     const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
@@ -169,6 +146,25 @@ export class Daemon {
       },
       pause: () => this.#share.pauseAfter(tookMs),
     });
+  }
+
+  /** Removes a logical server. The last one stops the checks and waits for running exchanges. */
+  async leave(): Promise<void> {
+    if (--this.#users > 0) return;
+    this.#cancel?.();
+    this.#closing.abort();
+    await this.#queue.close();
+  }
+
+  #describe(): DaemonHealth {
+    const reason = this.#failure ? describeFailure(this.#failure) : this.#checked ? undefined : NOT_CHECKED;
+    return {
+      up: this.up,
+      unchecked: this.#checked ? undefined : true,
+      reason,
+      latencyMs: this.#latencyMs,
+      unverifiable: this.parts.socket.tls?.allowUnverifiable || undefined,
+    };
   }
 
   async #exchange<T>(
@@ -244,7 +240,7 @@ export class Daemon {
     const { elapsed, limits } = this.parts;
     this.#askedAt = elapsed();
     this.#checking = true;
-    const result = await this.#send({
+    const result = await this.send({
       request: encodePing(),
       parse: parsePing,
       queueKey: "ping",

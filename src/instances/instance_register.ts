@@ -21,8 +21,7 @@ export interface RegisteredInstance extends InstanceFacts {
 
 const BEAT_MS = 5000;
 const SILENT_MS = 17_000; // milliseconds without heartbeat after which an instance counts as stopped
-/** Milliseconds without heartbeat after which an instance is deleted. */
-const FORGOTTEN_MS = wholeMs(3600_000);
+const FORGOTTEN_MS = wholeMs(3600_000); // milliseconds without heartbeat after which an instance is deleted
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;

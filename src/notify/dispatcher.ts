@@ -12,7 +12,6 @@ const POLLS_PER_EXPIRY = 60;
 const ATTEMPT_MS = 15_000; // less than the lease
 const MAX_STREAMS = 4; // streams to one destination at a time
 const TURN_MS = 1000; // time for one stream until it queues behind the others, in milliseconds
-
 /** Pauses before further attempts, in milliseconds; each doubles the one before. */
 const FIRST_PAUSE_MS = 5000;
 const MAX_PAUSE_MS = 3_600_000;

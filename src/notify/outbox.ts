@@ -4,9 +4,7 @@ import type { Destination } from "./destination.ts";
 import type { Notification } from "./event.ts";
 
 const LEASE_MS = 30_000; // lease of a delivery, longer than an attempt, in milliseconds
-
-/** Milliseconds after which a notification is dropped: three days. */
-const MAX_AGE_MS = wholeMs(3 * 86_400_000);
+const MAX_AGE_MS = wholeMs(3 * 86_400_000); // milliseconds after which a notification is dropped: three days
 
 const SAME_STREAM = (other: string) =>
   `FROM notification AS ${other} WHERE ${other}.destination = head.destination AND ${other}.stream = head.stream`;

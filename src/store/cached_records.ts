@@ -34,8 +34,7 @@ export class CachedRecords extends Poller implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: CachedRecordsParts;
   #records: ReadonlyMap<string, RecordIndex> | undefined; // by kind; absent before the first read
-  /** Records put during a read. */
-  #freshPuts: { readonly kind: string; readonly record: StoredRecord }[] = [];
+  #freshPuts: { readonly kind: string; readonly record: StoredRecord }[] = []; // records put during a read
   #version: number | undefined;
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #currentAt = -Infinity;

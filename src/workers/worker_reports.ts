@@ -34,8 +34,7 @@ interface ReportsParts {
 export class WorkerReports {
   readonly log: Logger;
   readonly counters = new Counters();
-  /** Longest last reported timer delay by worker, in milliseconds. */
-  readonly lagMs = new Map<string, number>();
+  readonly lagMs = new Map<string, number>(); // longest last reported timer delay by worker, in milliseconds
   /** Upper bound of the part of it that the worker's own work caused. */
   readonly ownLagMs = new Map<string, number>();
   /** Initially a success, for the start. */

@@ -18,8 +18,7 @@ const RENEWED_S = 300; // seconds between checks with the provider while a brows
 export const UNREACHABLE_S = 900;
 /** Seconds for which only one instance asks the provider about a browser; the lease ends even if it dies. */
 export const LEASE_S = 60;
-/** Interval of polls for the answer that another instance is waiting for, in milliseconds. */
-const POLL_MS = 100;
+const POLL_MS = 100; // interval of polls for the answer that another instance is waiting for, in milliseconds
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];

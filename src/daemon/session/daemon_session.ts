@@ -24,15 +24,13 @@ interface SessionParts {
   readonly onClose: (idle?: ControlConnection) => void;
 }
 
-/** Bytes per millisecond, below which a daemon computes no checksum in time. */
-const MIN_HASH_RATE = 20_000;
+const MIN_HASH_RATE = 20_000; // bytes per millisecond, below which a daemon computes no checksum in time
 const MAX_HASH_MS = 24 * 3600 * 1000;
 
 /** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
 const SMALL_UPLOAD = 1024 ** 2;
 
-/** Bytes of an upload that the system buffers at once, before the daemon reads. */
-const MAX_INLINE = 16 * 1024;
+const MAX_INLINE = 16 * 1024; // bytes of an upload that the system buffers at once, before the daemon reads
 
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {

@@ -63,9 +63,7 @@ interface KeptSession extends IdleSession {
   readonly since: number; // by `performance.now()`
 }
 
-/** Time in which we do not check whether the daemon has ended an idle session. */
-const SURELY_ALIVE_MS = 500;
-
+const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon has ended an idle session
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
 
 /** Opens own sessions on the daemons of one logical server. */
