@@ -12,8 +12,7 @@ export class Markup {
   readonly #strings: readonly string[];
   readonly #values: readonly Content[];
 
-  /** @internal For {@link markup} and the functions below. */
-  constructor(strings: readonly string[], values: readonly Content[] = []) {
+  private constructor(strings: readonly string[], values: readonly Content[] = []) {
     this.#strings = strings;
     this.#values = values;
   }
@@ -35,13 +34,18 @@ export class Markup {
     }
     return new Markup([`<script>${text}</script>`]);
   }
+
+  /** @internal For {@link markup}, which escapes every value. */
+  static join(strings: readonly string[], values: readonly Content[]): Markup {
+    return new Markup(strings, values);
+  }
 }
 
 export type Content = string | number | Markup | InLanguage | readonly Content[] | undefined | false;
 
 /** Returns a template with escaped values, for elements and quoted attributes. */
 export function markup(strings: TemplateStringsArray, ...values: readonly Content[]): Markup {
-  return new Markup(strings, values);
+  return Markup.join(strings, values);
 }
 
 /** Isolates the writing direction of a user's text (HTML, 4.5.24) and escapes invisible characters, so that no name imitates another. */

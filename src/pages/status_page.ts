@@ -50,9 +50,7 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
   const { servers, facts } = parts;
   const known = call.caller.kind === "authenticated";
   const now = facts.clock();
-  const sections = await Promise.all(
-    [...servers.values()].map((server) => serverSection(call, server, parts)),
-  );
+  const sections = await Promise.all(servers.values().map((server) => serverSection(call, server, parts)));
   return pageResponse(call, {
     title: SAYS.title.with({ site: facts.siteName }),
     current: "",

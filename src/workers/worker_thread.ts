@@ -32,8 +32,6 @@ interface WorkerEvents {
   readonly startLimits?: StartLimits;
 }
 
-type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
-
 /** Resolves links in a module's path: a worker of Deno 2.9.6 imports texts only beside it. Call it while the program loads. */
 export function workerModule(module: URL): URL {
   return pathToFileURL(Deno.realPathSync(module));
@@ -73,7 +71,7 @@ export class WorkerThread<In> {
   }
 
   /** Waits for it while it makes progress. @throws {CannotStart} If it reports a failure, dies or makes no progress. */
-  async ready(): Promise<Message<"ready">> {
+  async ready(): Promise<FromWorker & { readonly kind: "ready" }> {
     this.#worker.postMessage({ kind: "ping" });
     const { everyMs, maxIdle, maxChecks, cpuMs } = this.events.startLimits ?? START_LIMITS;
     let used = cpuMs();

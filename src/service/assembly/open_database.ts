@@ -21,16 +21,15 @@ export async function openDatabase(
   if (config === undefined) return undefined;
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { SchemaMismatch } = await import("../../store/postgres/postgres_schema.ts");
-  const database = autoClose(
-    new PostgresDatabase({
-      ...await postgresOptions(config, () => own.material().anchors, clock),
-      changed: (condition) =>
-        condition.kind === "up"
-          ? log.info("database is there")
-          : log.error(`database is ${condition.kind}`, { why: condition.reason }),
-      defective: (statement, error) => log.error("the database refuses a statement", { statement, error }),
-    }),
-  );
+  const database = new PostgresDatabase({
+    ...await postgresOptions(config, () => own.material().anchors, clock),
+    changed: (condition) =>
+      condition.kind === "up"
+        ? log.info("database is there")
+        : log.error(`database is ${condition.kind}`, { why: condition.reason }),
+    defective: (statement, error) => log.error("the database refuses a statement", { statement, error }),
+  });
+  autoClose(database);
   try {
     await database.read(() => row("SELECT 1 AS there", {}));
   } catch (error) {

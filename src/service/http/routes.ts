@@ -37,21 +37,16 @@ export async function routesOf(parts: RouteParts): Promise<Route[]> {
 
 function openRoutes(parts: RouteParts, routes: () => readonly Route[]): Route[] {
   const { facts, issuers } = parts;
-  const metadata: Row = [
-    "GET",
-    METADATA_PATH,
-    ({ base }) => protectedResource({ base, name: facts.siteName }, issuers),
-  ];
+  const resource: Route["answer"] = ({ base }) => protectedResource({ base, name: facts.siteName }, issuers);
+  const metadata: Row = ["GET", METADATA_PATH, resource];
+  const openApi: Route["answer"] = async ({ base }) =>
+    jsonResponse((await import("./openapi.ts")).openApiDocument(routes(), base));
   return table(
     { service: "open", produces: JSON_TYPE },
     ["GET", "/health/live", liveness],
     ["GET", "/health/ready", ({ requestId }) => readiness(parts, requestId)],
     ...(issuers.length > 0 ? [metadata] : []),
-    [
-      "GET",
-      "/openapi.json",
-      async ({ base }) => jsonResponse((await import("./openapi.ts")).openApiDocument(routes(), base)),
-    ],
+    ["GET", "/openapi.json", openApi],
   );
 }
 
@@ -121,6 +116,7 @@ function certificateRoutes(parts: CertificateParts): Route[] {
 
 /** Returns the routes for users with the role `admin` (rest-api.md 1.14). */
 function adminRoutes(parts: RouteParts): Route[] {
+  const action: Route["answer"] = async (call) => (await administration()).carryOut(call, parts);
   return table(
     { service: "admin", produces: JSON_TYPE },
     ["GET", "/rest/admin", async (call) => (await administration()).describeAdministration(call, parts), {
@@ -128,12 +124,7 @@ function adminRoutes(parts: RouteParts): Route[] {
       query: { fields: "string" },
       page: ({ root }) => redirect(`${root}admin`),
     }],
-    [
-      "POST",
-      "/rest/admin/actions/:action",
-      async (call) => (await administration()).carryOut(call, parts),
-      { consumes: "application/json", audit: "admin" },
-    ],
+    ["POST", "/rest/admin/actions/:action", action, { consumes: "application/json", audit: "admin" }],
   );
 }
 
