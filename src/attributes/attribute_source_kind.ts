@@ -25,7 +25,6 @@ export interface Expressions {
   others(variables: Variables): ReadonlyMap<string, readonly string[]>;
 }
 
-/** Dependencies of attribute sources. */
 export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;

@@ -106,12 +106,7 @@ export function accountsOf({ uid, extra, restricted, issuer }: UserAttributes): 
 }
 
 /** Returns the last value, or all joined by `:` for groups and patterns. @throws {ERR_USER_ATTRIBUTE} */
-function serverAttribute(
-  extra: UserAttributes["extra"],
-  server: string,
-  suffix: ServerSuffix,
-  log: Logger,
-): string | undefined {
+function serverAttribute(extra: UserAttributes["extra"], server: string, suffix: ServerSuffix, log: Logger) {
   if (extra.size === 0) return undefined;
   const name = `uftpd.${server}.${suffix}`;
   const values = extra.get(name);

@@ -135,7 +135,6 @@ function selectElsewhere(attributes: AttributeSet, preferences: Preferences): Us
   }
 }
 
-/** Caller's choice among allowed values. */
 export interface Preferences {
   readonly uid?: string;
   readonly group?: string;

@@ -27,8 +27,7 @@ export interface BrowserVisit {
 
 export interface ProviderSession {
   readonly sub: string; // from the ID token (OIDC Core 1.0, 2)
-  /** From the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1). */
-  readonly sid?: string;
+  readonly sid?: string; // from the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1)
   readonly refreshToken?: string; // absent: none issued
 }
 
@@ -36,12 +35,10 @@ export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
-/** Result of a sign-in. */
 export type LoginOutcome =
   | { readonly kind: "token"; readonly authorization: Authorization; readonly session: ProviderSession }
   | { readonly kind: "refused"; readonly reason: string }; // for the log
 
-/** Provider with browser sign-in. */
 export interface BrowserLogin {
   readonly title: string; // displayed name
   readonly issuer: string; // as in `iss`
@@ -110,8 +107,7 @@ export interface TokenCheck {
 /** Authenticates callers by one method, for concurrent requests. */
 export interface Authenticator extends UserSource {
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
-  /** Whether it accepts tokens that users sign with their SSH keys. */
-  readonly acceptsSshKeys?: true;
+  readonly acceptsSshKeys?: true; // whether it accepts tokens that users sign with their SSH keys
   /** Whether it accepts TLS client certificates alone, as browsers present. */
   readonly acceptsCertificates?: true;
   readonly browserLogin?: BrowserLogin;

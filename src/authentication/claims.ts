@@ -3,7 +3,6 @@ import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "../model/json_object.ts";
 
-/** Function that looks up a claim. */
 export type Claims = (name: string) => Variable | undefined;
 
 /** Returns a claim by name or dotted path, such as `realm_access.roles`; a literal name such as `wlcg.groups` wins. */
@@ -22,9 +21,7 @@ export function claimAt(variables: Variables, path: string): Variable | undefine
 export function textsOf(variable: Variable | undefined): readonly string[] {
   if (typeof variable === "string") return [variable];
   if (variable === undefined || isVariables(variable)) return [];
-  const items: string[] = [];
-  for (const item of variable) if (typeof item === "string") items.push(item);
-  return items;
+  return variable.filter((item) => typeof item === "string");
 }
 
 /** Fills a template with claims. @throws {NoIdentity} If a claim is not one text. */

@@ -19,8 +19,7 @@ export const MAX_AUTHORIZATION = 32 * 1024;
 const MAX_USER = 256; // characters
 /** Octets; providers read at most 8 KiB of header fields, with the password in base64. */
 const MAX_PASSWORD = 4096;
-/** Characters of the base64 text that a legacy token signs: 20 bytes or a nonce. */
-const MAX_SIGNED = 1024;
+const MAX_SIGNED = 1024; // characters of the base64 text that a legacy token signs: 20 bytes or a nonce
 
 /**
  * Parses credentials (credentials.md 1.3, RFC 7617, RFC 6750). Unreadable ones and repeated headers are

@@ -46,9 +46,7 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
   return printable(clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean);
 }
 
-function errorOf(
-  { headers, body }: OutgoingResponse,
-): { readonly error: string; readonly description: string } {
+function errorOf({ headers, body }: OutgoingResponse) {
   const reply = parse(body);
   const member = (name: string) => {
     const value: unknown = typeof reply === "object" && reply !== null ? Reflect.get(reply, name) : undefined;

@@ -95,8 +95,7 @@ export function defineCommand<Option extends string, Operand extends string>(
 /** Groups commands by a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
-    /** Nested commands, whose names begin with `name` and a blank. */
-    readonly commands: readonly Command[];
+    readonly commands: readonly Command[]; // nested commands, whose names begin with `name` and a blank
   },
 ): Command {
   const { name } = described;
@@ -207,15 +206,13 @@ export interface OptionSpec {
 
 /** Command as a table, the source of usage, manual pages and completions; `bin/docs/` adds examples and output. */
 export interface CommandSpec {
-  /** One word, or several for nested commands, such as `passwd add`. */
-  readonly name: string;
+  readonly name: string; // one word, or several for nested commands, such as `passwd add`
   readonly summary: string;
   readonly details?: readonly string[];
   /** Operands in this order, with help texts; all required except a last one whose name ends in `?`. */
   readonly operands: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** Nested commands; excludes operands and options. */
-  readonly commands: readonly CommandSpec[];
+  readonly commands: readonly CommandSpec[]; // nested commands; excludes operands and options
 }
 
 const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };

@@ -8,8 +8,7 @@ import { attempt } from "../model/attempt.ts";
 import { isJournal, messagesForJournal } from "../logging/line_forms.ts";
 import { SYSTEM_INFO } from "./system_info.ts";
 
-/** Bytes. */
-const MAX_INPUT = 64 * 1024;
+const MAX_INPUT = 64 * 1024; // bytes
 
 /** Standard streams and terminal of the process. Text that standard error does not accept is lost. */
 export const SYSTEM_IO: CommandIo = {

@@ -92,12 +92,8 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
 
 /** Declares an optional key whose invalid value counts as absent, with a warning. @param instead What applies then. */
 export function lenient<T>(required: Key<T>, instead: string): Key<T | undefined> {
-  const fits = (text: string) =>
-    attempt(
-      () => ({ value: required.parse(text, { workingDirectory: "/" }) }),
-      UnexpectedValue,
-      () => undefined,
-    );
+  const value = (text: string) => ({ value: required.parse(text, { workingDirectory: "/" }) });
+  const fits = (text: string) => attempt(() => value(text), UnexpectedValue, () => undefined);
   return {
     ...optional(required),
     parse: (text) => fits(text)?.value,
@@ -116,24 +112,16 @@ function fail(expected: string, secret = false): never {
 
 /** Declares a non-empty text. */
 export function text(options: Options<string>): Key<string> {
-  return key(
-    options,
-    "text",
-    (found) => found === "" ? fail("a text that is not empty") : found,
-    { emptyIsAbsent: true },
-  );
+  const parse = (found: string) => found === "" ? fail("a text that is not empty") : found;
+  return key(options, "text", parse, { emptyIsAbsent: true });
 }
 
 /** Declares a secret text. Wrap it in a `Secret` where it is used. */
 export function secretText(options: Options<string> & { readonly minBytes?: number }): Key<string> {
   const { minBytes = 0 } = options;
   const type = minBytes > 0 ? `a secret of at least ${minBytes} bytes` : "a secret";
-  return key(
-    options,
-    type,
-    (found) => new TextEncoder().encode(found).length < minBytes ? fail(type) : found,
-    { secret: true },
-  );
+  const parse = (found: string) => new TextEncoder().encode(found).length < minBytes ? fail(type) : found;
+  return key(options, type, parse, { secret: true });
 }
 
 /** Declares an integer in a range. */
@@ -183,38 +171,25 @@ export function ports(options: Options<readonly number[]>): Key<readonly number[
   }, { json: { type: "integer", minimum: 1, maximum: 65535, pattern: "[0-9, ]+" } });
 }
 
-const FLAGS: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["yes", true],
-  ["false", false],
-  ["no", false],
-]);
+const FLAGS = new Map([["true", true], ["yes", true], ["false", false], ["no", false]]);
 
 /** Declares `true`, `yes`, `false` or `no` in any case. */
 export function flag(options: Options<boolean>): Key<boolean> {
-  return key(
-    options,
-    "true or false",
-    (found) => FLAGS.get(found.toLowerCase()) ?? fail("true, yes, false or no"),
-    { json: { type: "boolean", words: [...FLAGS.keys()] } },
-  );
+  const parse = (found: string) => FLAGS.get(found.toLowerCase()) ?? fail("true, yes, false or no");
+  return key(options, "true or false", parse, { json: { type: "boolean", words: [...FLAGS.keys()] } });
 }
 
 /** Declares a choice of words in any case. */
 export function oneOf<const T extends string>(words: readonly T[], options: Options<NoInfer<T>>): Key<T> {
   const type = `one of ${words.join(", ")}`;
   const { default: ours } = options;
-  return key(
-    options,
-    type,
-    (found) =>
-      words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
-        (found === "" ? ours : undefined) ?? fail(type),
-    {
-      json: { type: "string", words },
-      warning: (found) => found === "" ? `empty; the service uses ${ours}` : undefined,
-    },
-  );
+  const parse = (found: string) =>
+    words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
+      (found === "" ? ours : undefined) ?? fail(type);
+  return key<T>(options, type, parse, {
+    json: { type: "string", words },
+    warning: (found) => found === "" ? `empty; the service uses ${ours}` : undefined,
+  });
 }
 
 /** Splits by blanks, tabs, `|` and `,` (rest-api.md 3.2). */
@@ -287,12 +262,8 @@ function isHost(text: string): boolean {
 
 /** Declares a Java class; the value is its simple name. */
 export function className(options: Options<string>): Key<string> {
-  return key(
-    options,
-    "a class name",
-    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? fail("a class name"),
-    { json: { type: "string", pattern: "[\\w$.]+" } },
-  );
+  const parse = (found: string) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? fail("a class name");
+  return key(options, "a class name", parse, { json: { type: "string", pattern: "[\\w$.]+" } });
 }
 
 /** Declares IP addresses and CIDR ranges. */
@@ -304,9 +275,7 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   }, {
     warning(found) {
       const wide = splitList(found).find(isWideRange);
-      return wide === undefined
-        ? undefined
-        : `${wide} trusts nearly everybody, expected addresses of your own`;
+      return wide && `${wide} trusts nearly everybody, expected addresses of your own`;
     },
   });
 }

@@ -41,10 +41,8 @@ export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistenc
 /** Reads values by section and collects diagnostics; call {@link KeyReader.reportUnknown} last. */
 export class KeyReader {
   readonly #effective = new Map<string, EffectiveValue>();
-  /** Requested keys, as written. */
-  readonly #requested = new Set<string>();
-  /** Supported keys, present or not. */
-  readonly #known = new Set<string>();
+  readonly #requested = new Set<string>(); // requested keys, as written
+  readonly #known = new Set<string>(); // supported keys, present or not
   readonly #sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
   readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];

@@ -49,7 +49,6 @@ export interface KnownUser {
   readonly file: string;
 }
 
-/** Result of inspecting files. */
 export interface KindInspection {
   readonly diagnostics: readonly Diagnostic[];
   readonly users?: readonly KnownUser[];

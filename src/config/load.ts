@@ -100,10 +100,7 @@ const READERS: readonly SectionReader[] = [
 ];
 
 /** Reads every section despite errors, to report all diagnostics together. */
-async function readAll(
-  reader: KeyReader,
-  context: Pick<Known, "kinds" | "hostName">,
-): Promise<{ readonly parts: Parts; readonly complete: boolean }> {
+async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostName">) {
   let parts: Parts = {};
   let complete = true;
   for (const read of READERS) {

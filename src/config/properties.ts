@@ -180,10 +180,7 @@ class PropertyLoader {
 
   #add(entry: PropertyEntry): void {
     const earlier = this.entries.get(entry.key);
-    if (earlier === undefined) {
-      this.entries.set(entry.key, entry);
-      return;
-    }
+    if (earlier === undefined) return void this.entries.set(entry.key, entry);
     const expected = `expected each key in one file only, it is also set in ${earlier.file}:${earlier.line}`;
     this.diagnostics.push({ severity: "error", ...place(entry), expected });
   }

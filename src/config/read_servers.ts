@@ -120,11 +120,7 @@ function readInstances(
   return instances.length === count ? instances : undefined;
 }
 
-function checkInstance(
-  reader: KeyReader,
-  prefix: string,
-  { ssl, allowUnverifiable }: DaemonInstanceConfig,
-): void {
+function checkInstance(reader: KeyReader, prefix: string, { ssl, allowUnverifiable }: DaemonInstanceConfig) {
   if (allowUnverifiable) warnOfUnverifiable(reader, prefix);
   if (!ssl) {
     reader.warn(

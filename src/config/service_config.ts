@@ -111,7 +111,6 @@ export type TruststoreConfig =
     | { readonly type: "openssl"; readonly path: string; readonly nameSpaces?: "error" | "warning" } // of files with any
   );
 
-/** Paths of revocation lists. */
 export interface RevocationConfig {
   readonly mode: "IF_VALID" | "REQUIRE";
   readonly locations: readonly string[]; // absolute, possibly with `*` and `?`
@@ -157,7 +156,6 @@ export interface SharingConfig
   readonly clientAddresses: readonly string[];
 }
 
-/** A PostgreSQL database. */
 export interface DatabaseConfig
   extends Omit<Values<typeof POSTGRES>, "hosts" | "ports" | "tls" | "authorities" | "certificate" | "key"> {
   /** At least one; one accepts changes. */
@@ -175,7 +173,6 @@ export interface OutgoingConfig extends
   readonly proxy?: ProxyConfig; // absent: direct connections
 }
 
-/** HTTP proxy for outgoing connections. */
 export interface ProxyConfig {
   readonly host: string;
   readonly port: number;

@@ -56,18 +56,15 @@ const SECOND = 1000;
 const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
 /** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
 const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
-/** Refresh interval of version and limit, with or without traffic. */
-const REFRESH_MS = 600 * SECOND;
+const REFRESH_MS = 600 * SECOND; // refresh interval of version and limit, with or without traffic
 /** Delay of the ping after a failed request. */
 const RECHECK_MS = { least: 0, spread: SECOND };
-/** Interval of trials by requests while all instances are down. */
-const TRIAL_MS = SECOND;
+const TRIAL_MS = SECOND; // interval of trials by requests while all instances are down
 
 const NOT_CHECKED = "not checked yet";
 
 const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
-/** Longest wait; after it, another instance may be quicker. */
-const MAX_WAIT_MS = 10 * SECOND;
+const MAX_WAIT_MS = 10 * SECOND; // longest wait; after it, another instance may be quicker
 
 /** Physical daemon with queue and health. A certain failure marks it as down at once; any other only triggers a ping. */
 export class Daemon {
@@ -124,31 +121,8 @@ export class Daemon {
     return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }
 
-  /** Sends a command and always lets it complete. Never rejects. */
-  send<T>(command: DaemonCommand<T>): Promise<Exchange<T>> {
-    return this.#send(command, false);
-  }
-
-  /** Removes a logical server. The last one stops the checks and waits for running exchanges. */
-  async leave(): Promise<void> {
-    if (--this.#users > 0) return;
-    this.#cancel?.();
-    this.#closing.abort();
-    await this.#queue.close();
-  }
-
-  #describe(): DaemonHealth {
-    const reason = this.#failure ? describeFailure(this.#failure) : this.#checked ? undefined : NOT_CHECKED;
-    return {
-      up: this.up,
-      unchecked: this.#checked ? undefined : true,
-      reason,
-      latencyMs: this.#latencyMs,
-      unverifiable: this.parts.socket.tls?.allowUnverifiable || undefined,
-    };
-  }
-
-  #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
+  /** Sends a command and always lets it complete. Never rejects. @param ping Whether it only checks the daemon. */
+  send<T>(command: DaemonCommand<T>, ping = false): Promise<Exchange<T>> {
     const { queueKey, signal, deadline, maxTurnMs } = command;
     const { elapsed } = this.parts;
     const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
@@ -172,6 +146,25 @@ export class Daemon {
       },
       pause: () => this.#share.pauseAfter(tookMs),
     });
+  }
+
+  /** Removes a logical server. The last one stops the checks and waits for running exchanges. */
+  async leave(): Promise<void> {
+    if (--this.#users > 0) return;
+    this.#cancel?.();
+    this.#closing.abort();
+    await this.#queue.close();
+  }
+
+  #describe(): DaemonHealth {
+    const reason = this.#failure ? describeFailure(this.#failure) : this.#checked ? undefined : NOT_CHECKED;
+    return {
+      up: this.up,
+      unchecked: this.#checked ? undefined : true,
+      reason,
+      latencyMs: this.#latencyMs,
+      unverifiable: this.parts.socket.tls?.allowUnverifiable || undefined,
+    };
   }
 
   async #exchange<T>(
@@ -247,7 +240,7 @@ export class Daemon {
     const { elapsed, limits } = this.parts;
     this.#askedAt = elapsed();
     this.#checking = true;
-    const result = await this.#send({
+    const result = await this.send({
       request: encodePing(),
       parse: parsePing,
       queueKey: "ping",

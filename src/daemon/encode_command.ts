@@ -13,8 +13,7 @@ import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
  * values that do not fit instead of changing them.
  */
 
-/** Characters with key: half of the daemon's line length. */
-const MAX_LINE = 4096;
+const MAX_LINE = 4096; // characters with key: half of the daemon's line length
 
 interface Row<T> {
   readonly key: string;
@@ -203,10 +202,8 @@ function normalise(path: string, from: readonly string[] | undefined): readonly 
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/** 62 ** 24 > 2 ** 142. */
-const LENGTH = 24;
-/** Larger bytes would bias the choice. */
-const FAIR = 256 - 256 % ALPHABET.length;
+const LENGTH = 24; // 62 ** 24 > 2 ** 142
+const FAIR = 256 - 256 % ALPHABET.length; // larger bytes would bias the choice
 
 /** Creates a one-time secret of letters and digits, safe in FTP commands and command lines. */
 export function createSecret(): Secret {

@@ -48,7 +48,8 @@ export class Queue {
         called: () =>
           this.#begin(async (previous) => {
             resolve(await run(previous));
-            await this.#pause(pause());
+            const ms = pause();
+            if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
           }, maxTurnMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
         httpError: resolve,
@@ -66,10 +67,6 @@ export class Queue {
     this.#closed = true;
     this.drain(failure("closing", "before"));
     await Promise.all(this.#running);
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
   #next(): void {
@@ -90,11 +87,7 @@ export class Queue {
 }
 
 /** Settles with the work, at the latest `maxTurnMs` after the `previous` request. */
-async function noLongerThan(
-  work: Promise<void>,
-  previous: Promise<void> | undefined,
-  maxTurnMs: number,
-): Promise<void> {
+async function noLongerThan(work: Promise<void>, previous: Promise<void> | undefined, maxTurnMs: number) {
   await Promise.race([work, previous]);
   await within(work, maxTurnMs);
 }
@@ -102,8 +95,7 @@ async function noLongerThan(
 /** Connections that a daemon accepts: the one it serves and its backlog (daemon-protocol.md 1.5). It drops more. */
 const MAX_CONNECTIONS = 4;
 
-/** Decay factor of the fastest exchange, since a daemon may have become slower. */
-const DRIFT = 1.02;
+const DRIFT = 1.02; // decay factor of the fastest exchange, since a daemon may have become slower
 
 /**
  * Limits the commands of several instances to one daemon: together they open no more connections than its backlog. With

@@ -13,8 +13,7 @@ type ProxyHeader =
   };
 
 const MAX_V1 = 107; // longest line of version 1 (proxy-protocol.txt, 2.1)
-/** Version 2 arrives in one segment, of at least 536 bytes (RFC 9293, 3.7.1). */
-const MAX_V2 = 536;
+const MAX_V2 = 536; // version 2 arrives in one segment, of at least 536 bytes (RFC 9293, 3.7.1)
 const FIXED_V2 = 16; // bytes before the addresses
 
 const V1 = Buffer.from("PROXY ");

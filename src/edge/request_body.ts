@@ -16,11 +16,7 @@ export function bodyOf(
   return none ? null : pendingBody(request, response, gate);
 }
 
-async function pendingBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  gate: RequestGate,
-): Promise<Body> {
+async function pendingBody(request: IncomingMessage, response: ServerResponse, gate: RequestGate) {
   await Promise.resolve(); // the parser must finish the read first
   if (request.complete) return receivedBody(request);
   return uploadStream(request, gate, () => {

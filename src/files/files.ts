@@ -70,8 +70,7 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** Most bytes of a name. */
-const MAX_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255; // most bytes of a name
 
 interface Writing {
   readonly length?: number; // announced bytes
@@ -236,13 +235,7 @@ export class Files {
    * Renames a file or directory. If it or an existing target is a directory, sets the target aside first.
    * @param source Must exist without the target: a link could lead to it through the target.
    */
-  async #rename(
-    session: DaemonSession,
-    from: string,
-    to: string,
-    kind: Entry["kind"],
-    source = from,
-  ): Promise<void> {
+  async #rename(session: DaemonSession, from: string, to: string, kind: Entry["kind"], source = from) {
     const rename = () => withParent(session, to, () => session.rename(from, to));
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();

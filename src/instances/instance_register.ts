@@ -8,10 +8,8 @@ interface InstanceFacts {
   readonly id: string;
   readonly name: string; // for people: `host:port`
   readonly version: string; // of the program
-  /** Digest of the settings that must be equal on all instances. */
-  readonly configuration: string;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly configuration: string; // digest of the settings that must be equal on all instances
+  readonly upSince: number; // start of the process, milliseconds since the epoch
 }
 
 /** Instance as others see it. */
@@ -22,10 +20,8 @@ export interface RegisteredInstance extends InstanceFacts {
 }
 
 const BEAT_MS = 5000;
-/** Milliseconds without heartbeat after which an instance counts as stopped. */
-const SILENT_MS = 17_000;
-/** Milliseconds without heartbeat after which an instance is deleted. */
-const FORGOTTEN_MS = wholeMs(3600_000);
+const SILENT_MS = 17_000; // milliseconds without heartbeat after which an instance counts as stopped
+const FORGOTTEN_MS = wholeMs(3600_000); // milliseconds without heartbeat after which an instance is deleted
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;

@@ -6,8 +6,7 @@ import { Poller } from "../store/poller.ts";
 const POLL_MS = 15_000;
 /** Error that is always accepted, in milliseconds; otherwise the clock uses the better of two agreeing replies. */
 const GOOD_MS = 20;
-/** Deviation of the local clock that is logged, in milliseconds. */
-const TOLERANCE_MS = 30_000;
+const TOLERANCE_MS = 30_000; // deviation of the local clock that is logged, in milliseconds
 
 interface SharedClockParts {
   readonly database: Database;

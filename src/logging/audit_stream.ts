@@ -16,8 +16,7 @@ export interface AuditReceiver {
   frame(line: string): Uint8Array;
 }
 
-/** For `journalctl -t authserver-audit`. */
-const AUDIT_IDENTIFIER = "authserver-audit";
+const AUDIT_IDENTIFIER = "authserver-audit"; // for `journalctl -t authserver-audit`
 
 /** Stream socket (sd_journal_stream_fd(3)); the datagram socket busy-waits here while the journal is slow. */
 const SOCKET = "/run/systemd/journal/stdout";
@@ -47,8 +46,7 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
   };
 }
 
-/** Deadline of pending lines on close. */
-const CLOSE_MS = 2000;
+const CLOSE_MS = 2000; // deadline of pending lines on close
 
 /** Audit log that is sent to a receiver. */
 export class AuditStream extends BufferedLines {

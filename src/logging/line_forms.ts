@@ -28,8 +28,7 @@ export function asJsonLines(text: string): string {
   });
 }
 
-/** Blank, name, `=`, quoted or bare value. */
-const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
+const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g; // blank, name, `=`, quoted or bare value
 
 function valueOf(written: string): string | number {
   if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(written)) return Number(written);

@@ -112,8 +112,7 @@ export function describeError(error: unknown): string {
   return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
 }
 
-/** Characters; callers may send more. */
-const MAX_VALUE = 2000;
+const MAX_VALUE = 2000; // characters; callers may send more
 
 function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;

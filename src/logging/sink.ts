@@ -79,9 +79,8 @@ export class Sinks {
 
   constructor(readonly log: Logger) {}
 
-  readonly of = (name: SinkName): Sink => {
-    return this.#sinks.getOrInsertComputed(name, () => new Sink(name, this.log));
-  };
+  readonly of = (name: SinkName): Sink =>
+    this.#sinks.getOrInsertComputed(name, () => new Sink(name, this.log));
 
   /** States of the sinks; retries those that fail, if possible. */
   get states(): readonly SinkState[] {

@@ -7,10 +7,8 @@ export class InvalidDer extends TypeError {
   }
 }
 
-/** Bytes; decoding is quadratic in the length. */
-const MAX_OBJECT_ID = 256;
-/** Nesting of constructed octet strings; each level copies its content. */
-const MAX_DEPTH = 8;
+const MAX_OBJECT_ID = 256; // bytes; decoding is quadratic in the length
+const MAX_DEPTH = 8; // nesting of constructed octet strings; each level copies its content
 
 /** DER element (X.690, 8.1). Its methods throw {@link InvalidDer} if the element is of another type. */
 export class DerElement {

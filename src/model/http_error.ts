@@ -22,7 +22,6 @@ export class HttpError extends Error {
     );
   }
 
-  /** Returns the JSON members of the response. */
   body(requestId: string): ErrorBody {
     return { status: this.status, errorMessage: this.publicMessage, code: this.code, requestId };
   }

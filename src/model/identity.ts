@@ -44,7 +44,6 @@ export function decidedRole({ uid, role, issuedToken, absent }: Identity): strin
   return role ?? (uid === undefined || issuedToken !== undefined || absent ? undefined : "user");
 }
 
-/** Facts of an issued (delegation) token. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
   readonly by?: string; // DN of the administrator who requested it, or what it was derived from

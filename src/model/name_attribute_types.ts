@@ -70,8 +70,7 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
 export function attributeType(label: string): string | undefined {
   const known = OID_OF_LABEL.get(label) ?? OID_OF_LABEL.get(label.toLowerCase());
   if (known !== undefined) return known;
-  const dotted = /^(?:oid\.)?([0-2](?:\.(?:0|[1-9][0-9]{0,38})){1,40})$/i.exec(label);
-  return dotted?.[1];
+  return /^(?:oid\.)?([0-2](?:\.(?:0|[1-9][0-9]{0,38})){1,40})$/i.exec(label)?.[1];
 }
 
 /** Returns the comparison for a dotted type. */

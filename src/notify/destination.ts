@@ -3,7 +3,6 @@ import type { KindConfig } from "../config/service_config.ts";
 import type { ProbedKind, ProbeParts } from "../outgoing/probed_kind.ts";
 import type { Notification, NotifiedEvent } from "./event.ts";
 
-/** Receiver of notifications. */
 export interface Destination {
   readonly name: "webhook" | "mail";
   readonly host: string; // for messages; an address may hold a secret

@@ -10,12 +10,8 @@ import type { Outbox } from "./outbox.ts";
 const POLL_MS = 1000;
 const POLLS_PER_EXPIRY = 60;
 const ATTEMPT_MS = 15_000; // less than the lease
-
-/** Streams to one destination at a time. */
-const MAX_STREAMS = 4;
-/** Time for one stream until it queues behind the others, in milliseconds. */
-const TURN_MS = 1000;
-
+const MAX_STREAMS = 4; // streams to one destination at a time
+const TURN_MS = 1000; // time for one stream until it queues behind the others, in milliseconds
 /** Pauses before further attempts, in milliseconds; each doubles the one before. */
 const FIRST_PAUSE_MS = 5000;
 const MAX_PAUSE_MS = 3_600_000;

@@ -3,11 +3,8 @@ import { type Database, type Row, row, rows } from "../store/database.ts";
 import type { Destination } from "./destination.ts";
 import type { Notification } from "./event.ts";
 
-/** Lease of a delivery, longer than an attempt, in milliseconds. */
-const LEASE_MS = 30_000;
-
-/** Milliseconds after which a notification is dropped: three days. */
-const MAX_AGE_MS = wholeMs(3 * 86_400_000);
+const LEASE_MS = 30_000; // lease of a delivery, longer than an attempt, in milliseconds
+const MAX_AGE_MS = wholeMs(3 * 86_400_000); // milliseconds after which a notification is dropped: three days
 
 const SAME_STREAM = (other: string) =>
   `FROM notification AS ${other} WHERE ${other}.destination = head.destination AND ${other}.stream = head.stream`;

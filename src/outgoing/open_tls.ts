@@ -35,7 +35,6 @@ export interface TlsConnection {
   close(): void;
 }
 
-/** Server to connect to. */
 export interface TlsTarget {
   readonly host: string;
   readonly port: number;
@@ -88,10 +87,7 @@ interface PlainTransport {
 }
 
 /** Returns the transport through the proxy or the exchange before TLS, if the target needs one. */
-function plainTransport(
-  target: TlsTarget,
-  { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules,
-): PlainTransport | undefined {
+function plainTransport(target: TlsTarget, { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules) {
   const { host } = target;
   if (beforeTls !== undefined) {
     const open = async () => {
@@ -149,11 +145,7 @@ async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boole
 }
 
 /** Waits for a step of opening a connection; closes the connection if it fails or on the signal. */
-async function closeOnFailure(
-  step: Promise<unknown>,
-  connection: Deno.Conn,
-  signal: AbortSignal,
-): Promise<void> {
+async function closeOnFailure(step: Promise<unknown>, connection: Deno.Conn, signal: AbortSignal) {
   await unlessAborted(step, signal).catch((error) => {
     connection.close();
     throw error;
@@ -208,10 +200,7 @@ export function connectionOver(connection: Deno.Conn): TlsConnection {
   };
 }
 
-async function openPinned(
-  target: TlsTarget,
-  { hostnameChecking, trust, log, signal }: TlsRules,
-): Promise<TlsConnection> {
+async function openPinned(target: TlsTarget, { hostnameChecking, trust, log, signal }: TlsRules) {
   const { host } = target;
   const { certificate: cert, key } = trust.clientCertificate ?? {};
   const socket = connectUnverified(target, { ca: [...trust.anchors], cert, key }); // compared below instead

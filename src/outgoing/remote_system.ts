@@ -28,17 +28,13 @@ export interface Requester extends SemaphoreWaiter {
 }
 
 const MAX_CONCURRENT = 6;
-/** Waiting requests of unknown clients and of known users. */
-const WAITING = 512;
+const WAITING = 512; // waiting requests of unknown clients and of known users
 const WAITING_PER_KEY = 256; // enough for a course behind one address
 const MAX_WAIT_MS = 5_000;
 
-/** Failed credentials, from several addresses, before the system counts as down. */
-const CREDENTIALS = 3;
-const ADDRESSES = 2;
-/** Remembered failures, and addresses that may try during an outage. */
-const REMEMBERED = 64;
-
+const CREDENTIALS = 3; // failed credentials before the system counts as down
+const ADDRESSES = 2; // addresses from which they come
+const REMEMBERED = 64; // remembered failures, and addresses that may try during an outage
 const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the longest
 const MAX_PAUSE_MS = 30_000;
 

@@ -62,10 +62,7 @@ export async function changeBans(call: Call, { servers, admin }: AdminPageParts)
   return redirect(`${call.root}admin#bans`);
 }
 
-function serviceFacts(
-  { certificate, shares }: CoreStatus,
-  { version, upSince, clock }: ServiceFacts,
-): Markup {
+function serviceFacts({ certificate, shares }: CoreStatus, { version, upSince, clock }: ServiceFacts) {
   const now = clock();
   return factList([
     [SAYS.version, version],
@@ -97,14 +94,12 @@ function daemonTable({ name, daemons }: ServerFacts): Markup {
   return table(
     name,
     [SAYS.daemon, SAYS.state, SAYS.answer, SAYS.reason],
-    daemons.status().instances.map(
-      ({ address, up, unchecked, latencyMs, reason }) => [
-        address,
-        unchecked ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
-        latencyMs === undefined ? "" : `${latencyMs} ms`,
-        reason,
-      ],
-    ),
+    daemons.status().instances.map(({ address, up, unchecked, latencyMs, reason }) => [
+      address,
+      unchecked ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
+      latencyMs === undefined ? "" : `${latencyMs} ms`,
+      reason,
+    ]),
   );
 }
 
@@ -112,14 +107,12 @@ function providerTable({ providers }: CoreStatus): Markup {
   return table(
     SAYS.providers,
     [SAYS.method, SAYS.system, SAYS.state, SAYS.reason],
-    providers.map(
-      ({ authenticator, remote, up, since, reason }) => [
-        authenticator,
-        remote,
-        since === undefined ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
-        reason,
-      ],
-    ),
+    providers.map(({ authenticator, remote, up, since, reason }) => [
+      authenticator,
+      remote,
+      since === undefined ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
+      reason,
+    ]),
   );
 }
 
@@ -183,11 +176,12 @@ function failureTable(admin: AdminApi, now: number): Markup {
   return table(
     SAYS.failures,
     [SAYS.user, SAYS.address, SAYS.count, SAYS.last],
-    failures.map(
-      (
-        { user, address, failures, at },
-      ) => [name(user && admin.shown(user)), address, failures, when(at, now)],
-    ),
+    failures.map(({ user, address, failures, at }) => [
+      name(user && admin.shown(user)),
+      address,
+      failures,
+      when(at, now),
+    ]),
   );
 }
 

@@ -18,8 +18,7 @@ const SAYS = TEXTS.linkPassword;
 /** Address of a share, or of its password form. */
 const SHARE = /\/(rest\/access|shared|link|drop)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 
-/** Query of the form that leads to the signed-in page. */
-const SIGNED_IN = "signed-in";
+const SIGNED_IN = "signed-in"; // query of the form that leads to the signed-in page
 
 /** Returns the password form in place of the error for a missing or wrong link password. */
 export function linkPasswordPage(failure: HttpError, asked: PartialCall): HttpResponse | undefined {

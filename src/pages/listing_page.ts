@@ -21,8 +21,7 @@ const SAYS = TEXTS.listing;
 
 const NEEDS: PageNeeds = { forms: true };
 
-/** Number of entries from which the page offers a search. */
-const MANY = 20;
+const MANY = 20; // number of entries from which the page offers a search
 
 /** Returns the listing page for a reader, produced in pieces. */
 export function listingPage(asked: PartialCall): ListingForm {
@@ -138,11 +137,7 @@ function caption({ query, shown, complete, omitted }: Entries): Content {
   ];
 }
 
-function row(
-  entry: ListingEntry,
-  { zone }: Pick<Entries, "zone">,
-  { previews, actions }: EntryOptions,
-): Markup {
+function row(entry: ListingEntry, { zone }: Pick<Entries, "zone">, { previews, actions }: EntryOptions) {
   const { name, directory, size: bytes, modified, href } = entry;
   const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
   const time = modified !== undefined &&

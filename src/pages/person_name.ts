@@ -1,7 +1,6 @@
 import { ifValidDn, parseName } from "../model/distinguished_name.ts";
 
-/** Common name (RFC 4519, 2.3). */
-const COMMON_NAME = "2.5.4.3";
+const COMMON_NAME = "2.5.4.3"; // common name (RFC 4519, 2.3)
 
 /** Returns the common name in a distinguished name, or all of it. */
 export function personName(dn: string): string {

@@ -1,12 +1,9 @@
 import { encode, renderUnicodeCompact } from "uqr";
 import { type Content, markup } from "./markup.ts";
 
-/** Light modules around a code (ISO/IEC 18004, 9.1). */
-const QUIET_ZONE = 4;
-/** Largest version: cameras still read its 97 modules from a screen. */
-const MAX_VERSION = 20;
-/** Capacity of that version with error correction level M (15 %). */
-const MAX_BYTES = 666;
+const QUIET_ZONE = 4; // light modules around a code (ISO/IEC 18004, 9.1)
+const MAX_VERSION = 20; // largest version: cameras still read its 97 modules from a screen
+const MAX_BYTES = 666; // capacity of that version with error correction level M (15 %)
 
 /** Draws a text as inline QR code, dark on light as scanners need it; nothing for more than 666 bytes. @param label Alternative text. */
 export function qrPicture(text: string, label: Content): Content {

@@ -4,8 +4,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { PartialCall } from "../resource/call.ts";
 
-/** Seconds for a sign-in, also at a provider. */
-const ATTEMPT_SECONDS = 3600;
+const ATTEMPT_SECONDS = 3600; // seconds for a sign-in, also at a provider
 
 /** Sign-in attempt of a browser. All its values derive from a secret in the browser, so that unknown clients need no storage here. */
 export class SignInAttempt {

@@ -7,7 +7,6 @@ import { decodeBase64Url } from "../model/base64.ts";
 import { attempt } from "../model/attempt.ts";
 import { sameSecret } from "../model/secret.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
-import type { Requester } from "../outgoing/remote_system.ts";
 import { InvalidToken, readForeignToken } from "../authentication/signed_token.ts";
 import { readForm } from "../resource/form.ts";
 import type { Call } from "../resource/call.ts";
@@ -23,7 +22,7 @@ export async function providerRedirect(call: Call, parts: SignInParts): Promise<
   const salt = randomBytes(16).toString("base64url");
   const to = wantedPage(call.query.get("to"));
   const parameters = authParameters(call, attempt, { name, salt, to });
-  const location = await login.begin(parameters, requesterFor(call, salt));
+  const location = await login.begin(parameters, requesterOf(call, salt, call.signal));
   const response = redirect(location);
   attempt.keep(response);
   return response;
@@ -42,7 +41,7 @@ export async function providerCallback(call: Call, parts: SignInParts): Promise<
     throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
   const outcome = await throttleLogin(parts.admit("sign-ins", call.clientAddress, call.signal), async () => {
-    const outcome = await login.finish(query, expected, requesterFor(call, salt));
+    const outcome = await login.finish(query, expected, requesterOf(call, salt, call.signal));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
   });
@@ -94,9 +93,4 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
   const login = ways.providers.get(name);
   if (login === undefined) throw httpError("ERR_NOT_FOUND", { what: "This login" });
   return { name, login };
-}
-
-/** Returns the requester for an unknown caller, who queues by address. */
-function requesterFor({ clientAddress, signal }: Call, credential: string): Requester {
-  return requesterOf({ clientAddress }, credential, signal);
 }

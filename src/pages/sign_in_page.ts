@@ -117,7 +117,7 @@ export async function signOut(call: Call, parts: SignInParts): Promise<HttpRespo
 
 /** Offers the logout at the provider, as a link: a form may lead only to this service (`form-action`). */
 async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
-  const requester = requesterOf({ clientAddress: call.clientAddress }, "logout", call.signal);
+  const requester = requesterOf(call, "logout", call.signal);
   let address: string | undefined;
   try {
     address = await login?.logoutAddress(`${call.base}/`, requester);

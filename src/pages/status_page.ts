@@ -50,9 +50,7 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
   const { servers, facts } = parts;
   const known = call.caller.kind === "authenticated";
   const now = facts.clock();
-  const sections = await Promise.all(
-    [...servers.values()].map((server) => serverSection(call, server, parts)),
-  );
+  const sections = await Promise.all(servers.values().map((server) => serverSection(call, server, parts)));
   return pageResponse(call, {
     title: SAYS.title.with({ site: facts.siteName }),
     current: "",
@@ -167,11 +165,7 @@ const GROUP_HOLDS_MS = 600_000;
 const GROUP_PAUSE_MS = 60_000;
 
 /** Returns the groups of a session if the daemon refuses them; `undefined` also if the service opens no sessions there. */
-async function refusedGroup(
-  call: Call,
-  server: string,
-  { sessions, groups }: StatusParts,
-): Promise<string | undefined> {
+async function refusedGroup(call: Call, server: string, { sessions, groups }: StatusParts) {
   const client = sessions.get(server);
   const { uid, groups: group } = accountOn(call, server) ?? {};
   if (client === undefined || uid === undefined || group === undefined) return undefined;
@@ -245,8 +239,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ];
 }
 
-/** Number of commands that are always visible; the page folds others away. */
-const SHOWN_COMMANDS = 2;
+const SHOWN_COMMANDS = 2; // number of commands that are always visible; the page folds others away
 
 function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {
   const script = isByDevice ? call.base + DEVICE_PATHS.script : undefined;

@@ -36,16 +36,9 @@ export function tokensPage(call: Call, parts: TokenPageParts): Promise<HttpRespo
 export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const form = await readOwnForm(call);
   const { body } = await issueToken({ ...call, query: tokenQuery(form) }, parts.tokens);
-  return await pageWith(
-    call,
-    parts,
-    section(
-      "made",
-      SAYS.made,
-      markup`<p>${SAYS.shownOnce}</p>
-<pre><code>${String(body)}</code></pre>`,
-    ),
-  );
+  const shown = markup`<p>${SAYS.shownOnce}</p>
+<pre><code>${String(body)}</code></pre>`;
+  return await pageWith(call, parts, section("made", SAYS.made, shown));
 }
 
 /** Serves `POST /tokens/<id>`: revokes a token of the caller. */
@@ -62,25 +55,14 @@ export async function showCertificateByForm(call: Call, parts: TokenPageParts): 
   const form = await readOwnForm(call);
   const line = (form.get("line") ?? "").trim();
   const account = form.has("own") ? call.user.uid : undefined;
-  const { principals, certificate: { keyId, validBefore } } = await showCertificate(
-    call,
-    { line, account },
-    certificates,
-  );
+  const { principals, certificate } = await showCertificate(call, { line, account }, certificates);
+  const { keyId, validBefore } = certificate;
   const end = validBefore * 1000;
   const isEndless = Number.isNaN(new Date(end).getTime());
-  return await pageWith(
-    call,
-    parts,
-    section(
-      "shown",
-      SAYS.certificateTaken,
-      markup`<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
-        !isEndless &&
-        markup`, ${SAYS.certificateUntil} ${when(end, parts.facts.clock())}`
-      }</p>`,
-    ),
-  );
+  const taken = markup`<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
+    !isEndless && markup`, ${SAYS.certificateUntil} ${when(end, parts.facts.clock())}`
+  }</p>`;
+  return await pageWith(call, parts, section("shown", SAYS.certificateTaken, taken));
 }
 
 function certificateForm(call: Call): Markup {

@@ -4,8 +4,7 @@ import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { parseRate } from "../model/rate.ts";
 import type { Reservation } from "./reservation.ts";
 
-/** Limit of other users if a reservation names none (specification 2.4). */
-const DEFAULT_LIMIT = "10m";
+const DEFAULT_LIMIT = "10m"; // limit of other users if a reservation names none (specification 2.4)
 
 export interface ReadingContext {
   readonly file: string;

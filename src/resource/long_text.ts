@@ -1,11 +1,8 @@
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "./text_response.ts";
 
-/** Characters of an answer sent whole, with its length. */
-const MAX_WHOLE = 64 * 1024;
-
-/** Characters; small, so that many unread answers do not fill the memory. */
-const PIECE = 8 * 1024;
+const MAX_WHOLE = 64 * 1024; // characters of an answer sent whole, with its length
+const PIECE = 8 * 1024; // characters; small, so that many unread answers do not fill the memory
 
 interface Unread {
   readonly bytes: number;
@@ -115,10 +112,7 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-async function collect(
-  source: AsyncIterator<string>,
-  characters: number,
-): Promise<{ readonly text: string; readonly ended: boolean }> {
+async function collect(source: AsyncIterator<string>, characters: number) {
   let text = "";
   while (text.length <= characters) {
     const { done, value } = await source.next();

@@ -6,8 +6,7 @@ import { httpError, invalidRequest } from "../model/http_error.ts";
 type Body = Pick<HttpRequest, "headers" | "body">;
 
 const MAX_BYTES = 64 * 1024;
-/** From the request for the body to its last byte. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 20_000; // from the request for the body to its last byte
 
 /** Reads the body as JSON; requests it only now, so callers check permissions first. @throws {ERR_INVALID_REQUEST} */
 export async function readJson(request: Body, timeoutMs = TIMEOUT_MS): Promise<unknown> {
@@ -41,10 +40,7 @@ async function readWhole({ headers, body }: Body, timeoutMs: number): Promise<Ui
   });
 }
 
-async function collect(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  late: Promise<never>,
-): Promise<Uint8Array> {
+async function collect(reader: ReadableStreamDefaultReader<Uint8Array>, late: Promise<never>) {
   const whole = new Uint8Array(MAX_BYTES);
   let size = 0;
   for (;;) {

@@ -13,7 +13,6 @@ export interface ServerFacts {
   readonly logins?: LoginPolicy; // absent if every login suffices
 }
 
-/** Login requirements of a server. */
 export interface LoginPolicy {
   readonly summary: string;
   /** Returns what the login lacks, in words. */

@@ -52,7 +52,6 @@ export interface Trace {
   facts: AuditFacts;
 }
 
-/** Request whose caller is not identified yet. */
 interface Unidentified {
   readonly method: string;
   readonly headers: HeaderList;

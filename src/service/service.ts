@@ -219,7 +219,6 @@ function withoutSite(path: string, siteName: string): string {
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
 }
 
-/** Returns the relative path to the root. */
 function pathToRoot(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }
@@ -258,10 +257,7 @@ function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse
 const NOT_WRITTEN = new Set<ErrorCode>(["ERR_AUDIT_UNAVAILABLE", "ERR_RECORD_STORE", "ERR_SHARE_STORE"]);
 
 /** Writes the log line, and for decisions the audit line. */
-function record(
-  { route, client, dn, via, facts, log }: Handling,
-  { method, status, failure, ms }: Answered,
-): void {
+function record({ route, client, dn, via, facts, log }: Handling, { method, status, failure, ms }: Answered) {
   const mustAct = status === 500 || (failure !== undefined && NOT_WRITTEN.has(failure.code));
   const level = mustAct ? "error" : status > 500 ? "warn" : "info";
   const fields = { method, route: route?.path, status, ms, client, dn, user: facts.user, error: failure };

@@ -9,8 +9,7 @@ import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
 const PAGE = 1000;
-/** Shares to read for a page, if most of the preceding ones were expired. */
-const MAX_SCAN = 50_000;
+const MAX_SCAN = 50_000; // shares to read for a page, if most of the preceding ones were expired
 
 /** Error for the operator. */
 export class AdministrationError extends OperatorError {}

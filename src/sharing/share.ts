@@ -77,7 +77,6 @@ export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number)
 /** Kind of a use, in the words of the usage log (rest-api.md 5.1). */
 export type UseKind = "HTTP-look" | "HTTP-download" | "HTTP-upload" | "UFTP";
 
-/** Beginning of a use. */
 export interface UseStart {
   readonly who: string; // canonical DN
   readonly address: string;
@@ -102,8 +101,7 @@ export interface Use extends UseStart {
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** 130.9 bits. */
-const LENGTH = 22;
+const LENGTH = 22; // 130.9 bits
 
 /** Returns a random id of at least 128 bits in base62 (rest-api.md D34). */
 export function newShareId(): string {

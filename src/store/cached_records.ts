@@ -3,8 +3,7 @@ import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Poller } from "./poller.ts";
 import type { RecordStore, StoredRecord } from "./record_store.ts";
 
-/** Interval of checks for changes without notification, in milliseconds. */
-const POLL_MS = 1000;
+const POLL_MS = 1000; // interval of checks for changes without notification, in milliseconds
 
 /** Interval of complete reads, which drop records that others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
@@ -35,8 +34,7 @@ export class CachedRecords extends Poller implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: CachedRecordsParts;
   #records: ReadonlyMap<string, RecordIndex> | undefined; // by kind; absent before the first read
-  /** Records put during a read. */
-  #freshPuts: { readonly kind: string; readonly record: StoredRecord }[] = [];
+  #freshPuts: { readonly kind: string; readonly record: StoredRecord }[] = []; // records put during a read
   #version: number | undefined;
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #currentAt = -Infinity;

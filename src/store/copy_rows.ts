@@ -11,15 +11,11 @@ export interface CopiedTable {
   readonly details?: string; // table of details with the same two columns and `key`, a generated number
 }
 
-/** Keys per query of the other database. */
-const KEY_BATCH = 2000;
+const KEY_BATCH = 2000; // keys per query of the other database
 const ROW_BATCH = 512;
 
-/** Concurrent changes, while the next rows are read. */
-const MAX_IN_FLIGHT = 2;
-
-/** Details per query, more than any row has. */
-const DETAIL_BATCH = 10_000;
+const MAX_IN_FLIGHT = 2; // concurrent changes, while the next rows are read
+const DETAIL_BATCH = 10_000; // details per query, more than any row has
 
 /** Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure} @param first First statement of each change. */
 export async function copyRows(

@@ -35,8 +35,7 @@ export const IN_MEMORY = ":memory:";
 /** Milliseconds to wait for the lock of another program or core, such as an operator's command. */
 const LOCK_WAIT_MS = 5000;
 
-/** Milliseconds between attempts to take that lock. */
-const LOCK_RETRY_MS = 10;
+const LOCK_RETRY_MS = 10; // milliseconds between attempts to take that lock
 
 /**
  * SQLite file: acknowledged changes survive a power cut, and so do earlier ones with `asyncCommit`. Reads complete

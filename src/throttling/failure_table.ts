@@ -52,10 +52,6 @@ export class FailureTable<S> {
     this.#elapsed = options.elapsed;
   }
 
-  get windowMs(): number {
-    return this.options.policy.windowMs;
-  }
-
   failuresOf(key: string): number {
     return this.#recordOf(key)?.failures ?? 0;
   }
@@ -225,7 +221,7 @@ export class FailureTable<S> {
   }
 
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    return Math.max(at, until) + this.windowMs <= this.#elapsed();
+    return Math.max(at, until) + this.options.policy.windowMs <= this.#elapsed();
   }
 }
 

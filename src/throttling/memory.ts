@@ -25,10 +25,8 @@ export interface ThrottlingUpdate extends Partial<Omit<ThrottlingState, "asOf">>
 }
 
 const MAX_RECORDS = 50_000; // records per table; about 20 MB with the longest names
-/** Records per table for a successor: some 10 MB, and 50 ms to copy. */
-const MAX_STATE_RECORDS = 10_000;
-/** Factor on free failures: an address may have many users, a user many addresses. */
-const SHARED_FACTOR = 4;
+const MAX_STATE_RECORDS = 10_000; // records per table for a successor: some 10 MB, and 50 ms to copy
+const SHARED_FACTOR = 4; // factor on free failures: an address may have many users, a user many addresses
 /** Tokens and keys cannot be guessed; failures mean broken clients that cause work elsewhere. */
 const TOKEN_FACTOR = 20;
 /** Longest wait that unknown clients can impose on a user elsewhere, or on an address's tokens. */
@@ -40,7 +38,6 @@ const MAX_IN_FLIGHT = 32;
 
 /** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
-/** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
 export interface MemoryParts {
@@ -185,11 +182,8 @@ export function normalised({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }
 
-/** Part of the lifetime within which repeated sightings count once. */
-const SIGHTING_STEP = 1 / 1000;
-
-/** Part of the capacity for the keys of one group or user, which evict no others. */
-const MAX_SHARE = 1 / 10;
+const SIGHTING_STEP = 1 / 1000; // part of the lifetime within which repeated sightings count once
+const MAX_SHARE = 1 / 10; // part of the capacity for the keys of one group or user, which evict no others
 
 /**
  * Bounded set of recently seen keys; evicts the one seen longest ago. The text before a key's first NUL is its group, such as

@@ -7,8 +7,7 @@ export interface PathsWatch {
   close(): void;
 }
 
-/** Default polling interval, in milliseconds. */
-const POLL_MS = 1500;
+const POLL_MS = 1500; // default polling interval, in milliseconds
 /** Pause before a failed callback is called again, since its cause may lie outside the paths. */
 const RETRY_MS = 300_000;
 

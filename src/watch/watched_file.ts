@@ -107,11 +107,7 @@ interface Version<T> {
   readonly digest: string;
 }
 
-async function firstVersion<T>(
-  path: string,
-  parse: ParseBytes<T>,
-  options: WatchOptions<T>,
-): Promise<Version<T>> {
+async function firstVersion<T>(path: string, parse: ParseBytes<T>, options: WatchOptions<T>) {
   const { source = DISK, fallback } = options;
   try {
     const bytes = await source.read(path, options.maxBytes);
@@ -193,10 +189,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Reads the bytes while the fingerprint does not change. */
-  async #readWhole(
-    fingerprint: string,
-    attempts: number,
-  ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined } | undefined> {
+  async #readWhole(fingerprint: string, attempts: number) {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const bytes = await this.#source.read(this.path, this.options.maxBytes);
       const after = await this.#fingerprint();

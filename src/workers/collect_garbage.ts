@@ -5,8 +5,7 @@ declare const gc: ((options: { readonly type: "major"; readonly flavor: "last-re
 
 /** Idle time before a collection, in milliseconds: it drops compiled code, which busy threads need again. */
 export const IDLE_MS = 30_000;
-/** Growth of the heap that is worth a collection. */
-const GROWTH = 1.25;
+const GROWTH = 1.25; // growth of the heap that is worth a collection
 
 /** Returns a function that frees unused memory of its thread if the heap has grown. It stalls for up to 75 ms. */
 export function garbageCollector(): () => void {

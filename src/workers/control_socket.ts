@@ -12,9 +12,6 @@ import {
 } from "../resource/admin/admin_request.ts";
 import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 
-/** Function that returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
-type Answer = (request: AdminRequest) => Promise<unknown>;
-
 /** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
@@ -23,15 +20,15 @@ export class AnotherService extends CannotStart {
 }
 
 interface ControlParts {
-  readonly answer: Answer;
+  /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
+  readonly answer: (request: AdminRequest) => Promise<unknown>;
   readonly log: Logger;
   readonly requestMs?: number; // time for a caller to send a line, in milliseconds; default 5 s
 }
 
 const REQUEST_MS = 5000;
 const RETRY_MS = 1000;
-/** Most concurrent connections; further ones are closed. */
-const MAX_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 16; // most concurrent connections; further ones are closed
 /** Longest path in bytes: Linux allows 107, and its creation needs a longer one temporarily. */
 export const MAX_PATH_BYTES = 92;
 
@@ -117,11 +114,7 @@ export class ControlSocket {
     }
   }
 
-  async #reply(
-    read: () => Promise<string>,
-  ): Promise<
-    { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string }
-  > {
+  async #reply(read: () => Promise<string>) {
     try {
       return { ok: true, result: await this.parts.answer(parseAdminRequest(await read())) };
     } catch (error) {

@@ -25,39 +25,29 @@ receive((message: ToCoreWorker) => {
   switch (message.kind) {
     case "start":
       core = start(message);
-      break;
+      return;
     case "channel":
-      void core?.then((running) =>
+      return void core?.then((running) =>
         running && edges.set(message.edge, new EdgeChannel(message.port, running.service.answer, running.log))
       );
-      break;
     case "edge-lost":
-      void core?.then(() => edges.get(message.edge)?.abort()).then(() => edges.delete(message.edge));
-      break;
+      return void core?.then(() => edges.get(message.edge)?.abort()).then(() => edges.delete(message.edge));
     case "admin":
-      void core?.then((running) => running && answerAdmin(message, running));
-      break;
+      return void core?.then((running) => running && answerAdmin(message, running));
     case "adopt":
-      void core?.then((running) => running?.service.adopt(message.update));
-      break;
+      return void core?.then((running) => running?.service.adopt(message.update));
     case "material":
-      void core?.then((running) => running?.service.renewTls(message.material));
-      break;
+      return void core?.then((running) => running?.service.renewTls(message.material));
     case "audit-state":
-      void core?.then((running) => running?.service.setAuditFailing(message.fails));
-      break;
+      return void core?.then((running) => running?.service.setAuditFailing(message.fails));
     case "leave":
-      void core?.then((running) => running?.service.drain());
-      break;
+      return void core?.then((running) => running?.service.drain());
     case "retire":
-      void core?.then((running) => running?.service.retire());
-      break;
+      return void core?.then((running) => running?.service.retire());
     case "ping":
-      post({ kind: "pong" });
-      break;
+      return post({ kind: "pong" });
     case "close":
-      void core?.then((running) => running?.close(message.last)).then(() => post({ kind: "closed" }));
-      break;
+      return void core?.then((running) => running?.close(message.last)).then(() => post({ kind: "closed" }));
   }
 });
 
@@ -96,10 +86,7 @@ async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promi
   }
 }
 
-async function answerAdmin(
-  { id, request }: ToCoreWorker & { kind: "admin" },
-  { service, publish }: Core,
-): Promise<void> {
+async function answerAdmin({ id, request }: ToCoreWorker & { kind: "admin" }, { service, publish }: Core) {
   try {
     publish({ id, answer: await service.admin.call(request) });
   } catch (error) {

@@ -175,8 +175,7 @@ export class Cores {
   }
 }
 
-/** Most records of each kind, as many as login throttling hands over. */
-const CAPACITY = 10_000;
+const CAPACITY = 10_000; // most records of each kind, as many as login throttling hands over
 
 /** State that the cores published. The supervisor keeps it for their successors, and decides nothing with it. */
 export class CoreState {

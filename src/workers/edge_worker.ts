@@ -12,8 +12,7 @@ import { MetricsHandler } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
 
 const cores = new Map<number, CoreChannel>();
-/** Generation of the core in use; 0: none yet. */
-let current = 0;
+let current = 0; // generation of the core in use; 0: none yet
 let worker: WorkerLog | undefined;
 let logLevel: Level = "info";
 let measurements: Measurements | undefined;
@@ -31,43 +30,27 @@ receive((message: ToEdgeWorker) => {
       worker = workerLog((text) => post({ kind: "log", text }), () => logLevel);
       metricsEdge = message.metrics && listen(message.metrics, metrics.answer, worker.log);
       edge = start(message, worker.log);
-      surviveRejections(worker.log, () => measurements?.rejected());
-      break;
+      return surviveRejections(worker.log, () => measurements?.rejected());
     case "core":
-      replaceCore(message.generation, new CoreChannel(message.port));
-      break;
-    case "core-lost": {
+      return replaceCore(message.generation, new CoreChannel(message.port));
+    case "core-lost":
       cores.get(message.generation)?.abort();
-      cores.delete(message.generation);
-      break;
-    }
+      return void cores.delete(message.generation);
     case "tls":
-      void edge?.then((running) => running?.renewTls(message.tls));
-      break;
+      return void edge?.then((running) => running?.renewTls(message.tls));
     case "log-level":
       logLevel = message.level;
-      break;
+      return;
     case "leave":
-      void edge?.then((running) => running?.leave());
-      break;
+      return void edge?.then((running) => running?.leave());
     case "metrics-page":
-      metrics.received(message.page);
-      break;
+      return metrics.received(message.page);
     case "ping":
-      post({ kind: "pong" });
-      break;
+      return post({ kind: "pong" });
     case "sync":
-      void edge?.then(() => post({ kind: "synced" }));
-      break;
+      return void edge?.then(() => post({ kind: "synced" }));
     case "drain":
-      void Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(message.withinMs))).then(
-        () => {
-          worker?.flush();
-          measurements?.report();
-          post({ kind: "closed" });
-        },
-      );
-      break;
+      return void drain(message.withinMs);
   }
 });
 
@@ -79,15 +62,19 @@ async function listen(options: EdgeOptions, answer: Handler, log: Logger): Promi
   });
 }
 
-async function start(
-  { options, metrics }: ToEdgeWorker & { kind: "start" },
-  log: Logger,
-): Promise<HttpsEdge | undefined> {
+async function start({ options, metrics }: ToEdgeWorker & { kind: "start" }, log: Logger) {
   const [running, metricsPage] = await Promise.all([listen(options, answer, log), metricsEdge]);
   if (running === undefined || (metrics !== undefined && metricsPage === undefined)) return undefined;
   measurements = new Measurements(() => running.counted(), (report) => post({ kind: "measured", report }));
   post({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
   return running;
+}
+
+async function drain(withinMs: number): Promise<void> {
+  await Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(withinMs)));
+  worker?.flush();
+  measurements?.report();
+  post({ kind: "closed" });
 }
 
 /** Lets the previous core finish, then closes its channel. */

@@ -4,8 +4,7 @@ import { ConnectionLimit, DRAIN_MS, ServingEdge } from "./serving_edge.ts";
 import { CannotStart, RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
 import { PortWatch } from "./port_watch.ts";
 
-/** Time for running transfers to finish after a reload, in milliseconds. */
-const REPLACED_MS = 24 * 3600_000;
+const REPLACED_MS = 24 * 3600_000; // time for running transfers to finish after a reload, in milliseconds
 
 interface EdgesParts extends WorkerParts {
   readonly metricsPage: () => Promise<string>; // creates the metrics page

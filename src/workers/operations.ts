@@ -19,8 +19,7 @@ interface OperationsParts {
 
 /** Longest wait for the core, in milliseconds; its changes may wait for the lock of a database. */
 const CORE_MS = 10_000;
-/** Longest wait for a core that asks daemons in turn, in milliseconds. */
-const DAEMONS_MS = 35_000;
+const DAEMONS_MS = 35_000; // longest wait for a core that asks daemons in turn, in milliseconds
 
 const LOGGED = {
   ban: "banned by the operator",

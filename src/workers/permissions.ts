@@ -122,8 +122,7 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
   }
 }
 
-/** Most addresses to keep for one name, the newest first. */
-const MAX_ADDRESSES = 256;
+const MAX_ADDRESSES = 256; // most addresses to keep for one name, the newest first
 
 /** Adds the earlier addresses of a name: DNS may return a few of many in rotation. */
 export function withEarlierAddresses(resolve: Resolve): Resolve {

@@ -4,8 +4,7 @@ import { closeQuietly } from "../model/regular_file.ts";
 /** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
-/** Failed probes in a row that mean a dead listener. */
-const MAX_UNANSWERED = 2;
+const MAX_UNANSWERED = 2; // failed probes in a row that mean a dead listener
 
 export interface Listening {
   readonly address: string; // as configured; for the wildcard address, the check connects to an address of this host

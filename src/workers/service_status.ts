@@ -7,8 +7,7 @@ import type { WorkerReports } from "./worker_reports.ts";
 import { endsSoon } from "../model/trust/certificate_facts.ts";
 import { exposition } from "../metrics/exposition.ts";
 
-/** Longest wait for the core, in milliseconds. */
-const CORE_MS = 2000;
+const CORE_MS = 2000; // longest wait for the core, in milliseconds
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -21,9 +20,7 @@ interface ServiceState {
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer>;
 }
 
-async function coreStatus(
-  supervisor: ServiceState,
-): Promise<CoreStatus | Pick<CoreStatus, "refusedFiles"> & { readonly diagnostic: string }> {
+async function coreStatus(supervisor: ServiceState) {
   const { refusedCertificates } = supervisor.reports;
   try {
     const answer = await supervisor.call({ command: "status" }, CORE_MS);

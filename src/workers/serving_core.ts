@@ -9,11 +9,8 @@ import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { AdminReply, FromCore, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
-/** Time for a core to finish work with the daemons, in milliseconds. */
-const CLOSE_MS = DRAIN_MS + 10_000;
-
-/** Time for its last messages through the port to arrive, in milliseconds. */
-const PORT_MS = 1000;
+const CLOSE_MS = DRAIN_MS + 10_000; // time for a core to finish work with the daemons, in milliseconds
+const PORT_MS = 1000; // time for its last messages through the port to arrive, in milliseconds
 
 const MODULE = workerModule(new URL("./core_worker.ts", import.meta.url));
 

@@ -11,8 +11,7 @@ import { closeSync, openSync } from "node:fs";
 
 /** Time for running requests to finish when the service stops, in milliseconds. */
 export const DRAIN_MS = 20_000;
-/** Further time for the worker to confirm, in milliseconds. */
-const CLOSE_MS = 10_000;
+const CLOSE_MS = 10_000; // further time for the worker to confirm, in milliseconds
 
 const MAX_SCRAPERS = 32;
 
@@ -158,8 +157,7 @@ function fixed({ config }: Snapshot): unknown[] {
 }
 
 const MAX_CONNECTIONS = 4096;
-/** Open files for everything else, such as daemons, databases and logs. */
-const HEADROOM = 256;
+const HEADROOM = 256; // open files for everything else, such as daemons, databases and logs
 const MAX_TRIED = 16_384;
 
 /** Limits the edge's connections to the available file descriptors: a listener that cannot accept one dies silently. */

@@ -15,8 +15,7 @@ import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
 const RESOLVE_MS = 60_000;
-/** Interval of retries of unwritten log lines, in milliseconds. */
-const RETRY_MS = 5000;
+const RETRY_MS = 5000; // interval of retries of unwritten log lines, in milliseconds
 
 interface SupervisorOptions {
   readonly logFile?: LogFile;
@@ -27,8 +26,7 @@ interface SupervisorOptions {
 /** Starts edge and core with exactly the needed permissions, and replaces them without dropping a connection. */
 export class Supervisor {
   readonly reports: WorkerReports;
-  /** Milliseconds since the epoch. */
-  readonly upSince = Date.now();
+  readonly upSince = Date.now(); // milliseconds since the epoch
   #snapshot: Snapshot; // in use, also by replacements of dead workers
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;

@@ -6,8 +6,7 @@ import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 /** Port of syslog over TLS (RFC 5425, 4.1). */
 export const SYSLOG_PORT = 6514;
 
-/** Facility 13, log audit, and severity 6, informational (RFC 5424, 6.2.1). */
-const PRIORITY = 13 * 8 + 6;
+const PRIORITY = 13 * 8 + 6; // facility 13, log audit, and severity 6, informational (RFC 5424, 6.2.1)
 
 const WRITE_MS = 10_000;
 

@@ -48,8 +48,7 @@ type StreamMessage =
   /** From the edge: the client has disconnected. */
   | { readonly kind: "gone"; readonly id: number };
 
-/** Most chunks of one stream in transit or unread. */
-const MAX_CREDIT = 16;
+const MAX_CREDIT = 16; // most chunks of one stream in transit or unread
 
 /** Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many would not be faster. */
 const MAX_PREFETCHED = 64;
@@ -98,8 +97,7 @@ export class ChannelEnd {
 
 /** A call number is its slot in the table plus a multiple of this. There are more slots than sockets. */
 const SLOTS = 2 ** 20;
-/** Limit at which the count of uses restarts. */
-const NUMBERS = 2 ** 52;
+const NUMBERS = 2 ** 52; // limit at which the count of uses restarts
 
 /** Call numbers: a small range of slots, reused under new numbers. */
 export class CallNumbers {

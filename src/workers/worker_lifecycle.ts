@@ -42,8 +42,7 @@ export class CannotStart extends Error {
 
 const MAX_PAUSE_MS = 30_000;
 const MIN_PAUSE_MS = 1000;
-/** Lifetime in milliseconds after which a death is unrelated to the start. */
-const LONG_LIFE_MS = 60_000;
+const LONG_LIFE_MS = 60_000; // lifetime in milliseconds after which a death is unrelated to the start
 
 interface RestartPolicyParts {
   readonly what: "edge" | "core"; // the kind of worker, for log and metrics

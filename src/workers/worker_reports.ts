@@ -34,8 +34,7 @@ interface ReportsParts {
 export class WorkerReports {
   readonly log: Logger;
   readonly counters = new Counters();
-  /** Longest last reported timer delay by worker, in milliseconds. */
-  readonly lagMs = new Map<string, number>();
+  readonly lagMs = new Map<string, number>(); // longest last reported timer delay by worker, in milliseconds
   /** Upper bound of the part of it that the worker's own work caused. */
   readonly ownLagMs = new Map<string, number>();
   /** Initially a success, for the start. */
@@ -75,14 +74,11 @@ export class WorkerReports {
   receive(message: FromWorker, worker: string): void {
     switch (message.kind) {
       case "log":
-        this.logFile.writeLines(message.text);
-        break;
+        return this.logFile.writeLines(message.text);
       case "starting":
-        this.log.warn("worker still starting", message.fields);
-        break;
+        return this.log.warn("worker still starting", message.fields);
       case "measured":
-        this.#take(message.report, worker);
-        break;
+        return this.#take(message.report, worker);
     }
   }
 

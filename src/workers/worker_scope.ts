@@ -33,8 +33,7 @@ export function surviveRejections(log: Logger, counted: () => void): void {
   });
 }
 
-/** Longest delay of `info` and `debug` lines, in milliseconds. */
-const BATCH_MS = 50;
+const BATCH_MS = 50; // longest delay of `info` and `debug` lines, in milliseconds
 const BATCH_LINES = 200; // lines of a larger batch live through collections of young garbage, which copy them
 
 export interface WorkerLog {
@@ -44,10 +43,7 @@ export interface WorkerLog {
 }
 
 /** Returns a logger that sends batches to the supervisor, which writes the file; it sends warnings and errors at once. */
-export function workerLog(
-  post: (text: string) => void,
-  threshold: Level | (() => Level),
-): WorkerLog {
+export function workerLog(post: (text: string) => void, threshold: Level | (() => Level)): WorkerLog {
   let batch: string[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
@@ -82,15 +78,12 @@ export class WorkerAudit {
 }
 
 const REPORT_MS = 1000;
-/** Interval of clock readings in milliseconds: the error of a measured stall. */
-const SAMPLE_MS = 250;
-/** Interval of clock readings of an idle worker, in milliseconds. */
-const IDLE_SAMPLE_MS = 2000;
+const SAMPLE_MS = 250; // interval of clock readings in milliseconds: the error of a measured stall
+const IDLE_SAMPLE_MS = 2000; // interval of clock readings of an idle worker, in milliseconds
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
 const IDLE_WORK_MS = 50; // processor time of an idle worker between two reports, on a slow machine
-/** Clock readings after which even an idle worker reports. */
-const QUIET_SAMPLES = 3;
+const QUIET_SAMPLES = 3; // clock readings after which even an idle worker reports
 
 /** Reports counts, event loop delays and survived defects of a worker once a second, less often while it is idle. */
 export class Measurements {

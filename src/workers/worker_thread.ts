@@ -23,8 +23,7 @@ const START_LIMITS: StartLimits = {
   },
 };
 
-/** Processor time between two checks that proves progress, in milliseconds. */
-const PROGRESS_MS = 100;
+const PROGRESS_MS = 100; // processor time between two checks that proves progress, in milliseconds
 
 interface WorkerEvents {
   readonly onMessage: (message: FromWorker) => void;
@@ -32,8 +31,6 @@ interface WorkerEvents {
   readonly pings?: typeof coalescedInterval; // schedules the pings
   readonly startLimits?: StartLimits;
 }
-
-type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
 
 /** Resolves links in a module's path: a worker of Deno 2.9.6 imports texts only beside it. Call it while the program loads. */
 export function workerModule(module: URL): URL {
@@ -74,7 +71,7 @@ export class WorkerThread<In> {
   }
 
   /** Waits for it while it makes progress. @throws {CannotStart} If it reports a failure, dies or makes no progress. */
-  async ready(): Promise<Message<"ready">> {
+  async ready(): Promise<FromWorker & { readonly kind: "ready" }> {
     this.#worker.postMessage({ kind: "ping" });
     const { everyMs, maxIdle, maxChecks, cpuMs } = this.events.startLimits ?? START_LIMITS;
     let used = cpuMs();
@@ -150,8 +147,7 @@ export class WorkerThread<In> {
 /** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
-/** Intervals in a row without a sign of life that mean death. */
-const MAX_UNANSWERED = 4;
+const MAX_UNANSWERED = 4; // intervals in a row without a sign of life that mean death
 
 const SILENT = `no sign of life for ${MAX_UNANSWERED * PING_MS / 1000} s`;
 

@@ -204,7 +204,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/outgoing/remote_system.ts",
-    at: "const WAITING = 512;",
+    at: "const WAITING = 512; // waiting requests of unknown clients and of known users",
     change: "512 → 1024",
     equivalent: false,
     why: "that there is a bound is tested; how many it lets wait was chosen, not promised",

@@ -57,5 +57,4 @@ export async function read(values: Infer<typeof KEYS>, place: Place) {
   return config && { ...config, assignments, groupFilterOrigin: reader.origin(`${prefix}groupFilter`) };
 }
 
-/** Checked configuration of the source. */
 export type LdapSourceConfig = ConfigRead<typeof read>;

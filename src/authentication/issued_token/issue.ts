@@ -184,18 +184,13 @@ export class TokenIssuer {
 
   /** Returns the end of renewals of the caller's tokens, in seconds since the epoch. */
   #renewableUntil({ issuedToken }: Identity, now: number): number {
-    const latest = this.#latestRenewal(now);
+    const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
+    const latest = now + Math.max(maxLifetime, renewalPeriod);
     if (issuedToken === undefined) return latest;
     if (!issuedToken.renewable) {
       throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     }
     return Math.min(issuedToken.renewableUntil ?? now, latest);
-  }
-
-  /** Returns the latest end of renewals of a token issued now, in seconds since the epoch. */
-  #latestRenewal(now: number): number {
-    const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
-    return now + Math.max(maxLifetime, renewalPeriod);
   }
 
   /** Seconds that the limits and the certificate permit now. */

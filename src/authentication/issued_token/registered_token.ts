@@ -31,7 +31,6 @@ export interface RegisteredToken {
   readonly used?: TokenUse;
 }
 
-/** Issued token as presented. */
 export interface PresentedToken {
   readonly dn: string;
   readonly token: RegisteredToken;

@@ -11,8 +11,7 @@ import {
 } from "../../model/token_restrictions.ts";
 
 const MAX_ITEMS = 16; // limit of directories, and of servers
-/** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
-const MAX_BYTES = 2048;
+const MAX_BYTES = 2048; // bytes in a token: common clients and proxies limit headers to 8 KiB
 
 /** Creates an error that names parameter and expectation. */
 function invalid(text: string): HttpError {

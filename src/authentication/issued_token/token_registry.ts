@@ -58,17 +58,14 @@ interface TokenRegistryParts {
   readonly uses: Sink;
   readonly longest: number; // seconds from a token to the end of everything derived from it
   readonly recordsUses: boolean; // false in read-only processes
-  /** Rules for an outage of the shared store; absent for a local one. */
-  readonly outage?: OutageRule;
+  readonly outage?: OutageRule; // rules for an outage of the shared store; absent for a local one
 }
 
 /** Validity of tokens while revocations are unknown. */
 interface OutageRule {
   readonly staleMs: () => number; // milliseconds of the outage; 0 if none
-  /** Period in which all tokens stay valid, by the last known revocations. */
-  readonly graceMs: number;
-  /** Afterwards only families shorter than this stay valid, in milliseconds. */
-  readonly shortMs: number;
+  readonly graceMs: number; // period in which all tokens stay valid, by the last known revocations
+  readonly shortMs: number; // afterwards only families shorter than this stay valid, in milliseconds
 }
 
 /**

@@ -20,8 +20,7 @@ const MAX_AGE = 120; // seconds (RFC 9449, 11.1)
 interface ProvenRequest {
   readonly token: string;
   readonly method: string;
-  /** Absolute, as clients see it. */
-  readonly url: string;
+  readonly url: string; // absolute, as clients see it
   readonly now: number;
 }
 

@@ -282,10 +282,7 @@ async function readClientLogin(
   return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
 }
 
-async function readClientKey(
-  file: string,
-  { reader, prefix }: Pick<Place, "reader" | "prefix">,
-): Promise<string | undefined> {
+async function readClientKey(file: string, { reader, prefix }: Pick<Place, "reader" | "prefix">) {
   reader.addSource(file);
   try {
     const pem = new TextDecoder().decode(await readRegularFile(file));
@@ -349,10 +346,7 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   }
 }
 
-function checkCapabilities(
-  { capabilities, capabilitiesBase: base }: Values,
-  { reader, prefix }: Place,
-): void {
+function checkCapabilities({ capabilities, capabilitiesBase: base }: Values, { reader, prefix }: Place) {
   if (base === undefined) return;
   if (!capabilities) reader.error(`${prefix}capabilitiesBase`, `expected ${prefix}capabilities=true too`);
   if (!/^(?:\/[^/*?[\]:%]+)+$/.test(base) || /\/\.{1,2}(?:\/|$)/.test(base)) {
@@ -362,10 +356,7 @@ function checkCapabilities(
 }
 
 /** Selects the naming scheme; only the Java service's two may be combined. */
-function readNaming(
-  { issuer, identity, identityTemplate, dnTemplate }: Values,
-  { reader, prefix }: Place,
-): { readonly identityTemplate: string | undefined; readonly dnTemplate: string | undefined } {
+function readNaming({ issuer, identity, identityTemplate, dnTemplate }: Values, { reader, prefix }: Place) {
   if (dnTemplate !== undefined) {
     reader.warn(`${prefix}dnTemplate`, `deprecated, expected ${prefix}identityAssign`, dnTemplate);
   }

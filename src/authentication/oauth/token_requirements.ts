@@ -101,11 +101,7 @@ function scopesOf(claim: Claims): readonly string[] {
 }
 
 /** Checks class and age of the login (RFC 9470, 3 and 6.2). */
-function weakLogin(
-  { requiredAcr, maxAuthAge }: TokenRequirements,
-  claim: Claims,
-  now: number,
-): Unmet | undefined {
+function weakLogin({ requiredAcr, maxAuthAge }: TokenRequirements, claim: Claims, now: number) {
   const stepUp: StepUp = { acrValues: requiredAcr.length > 0 ? requiredAcr : undefined, maxAge: maxAuthAge };
   const [acr = "", other] = textsOf(claim("acr"));
   if (requiredAcr.length > 0 && (other !== undefined || !requiredAcr.includes(acr))) {

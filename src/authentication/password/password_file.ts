@@ -71,8 +71,7 @@ function hasName(
   return credential === undefined || credential === FINGERPRINTS.of(entry, login);
 }
 
-/** Least length of a salt that is probably random, in characters. */
-const RANDOM_SALT = 12;
+const RANDOM_SALT = 12; // least length of a salt that is probably random, in characters
 
 const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: stored }) => {
   const { hash, salt } = formatStoredHash(stored);

@@ -63,8 +63,7 @@ export interface PasswordTable {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A failed check does the work of every cost (see `PasswordCheck`). */
-const MAX_COSTS = 4;
+const MAX_COSTS = 4; // a failed check does the work of every cost (see `PasswordCheck`)
 
 /** Parses a password file. Invalid lines disable their user; a user's last line wins (credentials.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {

@@ -13,14 +13,12 @@ import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts"
 import { isJsonObject } from "../../model/json_object.ts";
 import { isStoredIdentity, type StoredIdentity } from "./stored_identity.ts";
 
-/** Seconds between checks with the provider while a browser is used. */
-const RENEWED_S = 300;
+const RENEWED_S = 300; // seconds between checks with the provider while a browser is used
 /** Seconds for which a login stays valid during an outage of the provider. */
 export const UNREACHABLE_S = 900;
 /** Seconds for which only one instance asks the provider about a browser; the lease ends even if it dies. */
 export const LEASE_S = 60;
-/** Interval of polls for the answer that another instance is waiting for, in milliseconds. */
-const POLL_MS = 100;
+const POLL_MS = 100; // interval of polls for the answer that another instance is waiting for, in milliseconds
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
@@ -38,7 +36,6 @@ interface StoredLogin {
   readonly askedUntil: number; // end of the lease to ask the provider, likewise; 0: none
 }
 
-/** Browser whose session the provider ended. */
 export interface EndedBrowser {
   readonly key: string;
   readonly owner: string; // canonical DN

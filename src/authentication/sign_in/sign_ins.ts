@@ -27,8 +27,7 @@ interface ProvenLogin {
 /** Record kinds: the sign-in, and its last activity; both are required. */
 const [SIGNED_IN, ACTIVITY] = ["sign-in", "sign-in-heard-of"];
 const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
-/** Part of the idle time within which activity is not recorded again. */
-const ACTIVITY_STEP = 1 / 30;
+const ACTIVITY_STEP = 1 / 30; // part of the idle time within which activity is not recorded again
 
 /** Browser sign-ins by 128 random bits, stored as a digest; each ends when idle, at sign-out, or with the user. */
 export class SignIns {

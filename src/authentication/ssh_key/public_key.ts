@@ -171,11 +171,9 @@ export function sshPublicKey(type: SshKeyType, key: KeyObject, blob: Buffer): Ss
 /** Reads a blob after its type. @throws {UnusableKey} */
 export function readKey(type: SshKeyType, reader: WireReader): KeyObject {
   const key = DECODERS[type](reader);
-  try {
-    return createPublicKey({ key, format: "jwk" });
-  } catch (cause) {
+  return attempt(() => createPublicKey({ key, format: "jwk" }), Error, (cause) => {
     throw new UnusableKey("key is not a valid one of its type", { cause });
-  }
+  });
 }
 
 /** RFC 8332, 3; without SHA-1 (`ssh-rsa`). */

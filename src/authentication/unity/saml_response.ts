@@ -147,8 +147,7 @@ export interface Expectation {
   /** Template of a DN from name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
   readonly now: number;
-  /** Whether both passes of credentials.md 5.4 apply, or only the first. */
-  readonly strict: boolean;
+  readonly strict: boolean; // whether both passes of credentials.md 5.4 apply, or only the first
   /** Called before the service verifies a signature with SHA-1. @throws {InvalidResponse} To refuse it. */
   readonly onSha1: () => void;
 }

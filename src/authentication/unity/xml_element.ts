@@ -6,8 +6,7 @@ const MAX_LENGTH = 256 * 1024; // characters
 const MAX_DEPTH = 64;
 /** Elements, including one per group: verifying takes 50 to 100 µs each, in one blocking call. */
 const MAX_ELEMENTS = 500;
-/** Attributes and namespace declarations per element, which are compared pairwise. */
-const MAX_ATTRIBUTES = 32;
+const MAX_ATTRIBUTES = 32; // attributes and namespace declarations per element, which are compared pairwise
 const MAX_ALL_ATTRIBUTES = 1_500; // attributes in all: OpenSAML writes up to three per group
 
 /**

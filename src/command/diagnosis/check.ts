@@ -67,8 +67,7 @@ export const check = defineCommand({
   return { value, text: text.join(""), status: ok ? 0 : 1 };
 });
 
-/** Most certificates to list: truststores of the grid hold hundreds. */
-const MAX_TRUSTED = 50;
+const MAX_TRUSTED = 50; // most certificates to list: truststores of the grid hold hundreds
 
 function trustedText(trusted: ReturnType<typeof trustedCertificates>): string {
   const lines = trusted.slice(0, MAX_TRUSTED).map(({ of, certificate, permits }) =>

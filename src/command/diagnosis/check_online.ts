@@ -15,10 +15,8 @@ import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 import { SYSLOG_PORT } from "../../workers/syslog_server.ts";
 
-/** Result of contacting another system. */
 export interface Finding {
-  /** For example `daemon HPC-2` or `method OAUTH`. */
-  readonly system: string;
+  readonly system: string; // for example `daemon HPC-2` or `method OAUTH`
   readonly address: string;
   readonly ok: boolean;
   readonly found: string;
@@ -54,10 +52,7 @@ export async function checkOnline(
   }
 }
 
-function checkDaemons(
-  { name, instances }: LogicalServerConfig,
-  { own, clock }: Parts,
-): Promise<readonly Finding[]>[] {
+function checkDaemons({ name, instances }: LogicalServerConfig, { own, clock }: Parts) {
   return instances.map(async ({ expectedDn, ...instance }, i) => {
     const { commandHost, commandPort, ssl, allowUnverifiable } = instance;
     const material = () => own.daemonMaterial(name);

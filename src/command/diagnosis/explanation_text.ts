@@ -76,9 +76,7 @@ function sourceLine({ source, entry, attributes = {}, failure, elsewhere }: Sour
   return [name, `${place}${values.length === 0 ? "knows nothing of this user" : values.join("; ")}`];
 }
 
-function userFacts(
-  { role, availableRoles, uid, availableUids, group, availableGroups }: UserAttributes,
-): string {
+function userFacts({ role, availableRoles, uid, availableUids, group, availableGroups }: UserAttributes) {
   return [
     `role ${choice(role, availableRoles)}`,
     uid === undefined ? "no account" : `account ${choice(uid, availableUids)}`,

@@ -97,8 +97,7 @@ async function inspectExpressions(config: AssignmentsConfig): Promise<readonly D
 }
 const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
 
-/** Beyond this number, one summary replaces the diagnostics per user. */
-const MAX_UNMATCHED = 20;
+const MAX_UNMATCHED = 20; // beyond this number, one summary replaces the diagnostics per user
 
 /** Returns warnings of users with a password whom no readable attribute file mentions. */
 function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {

@@ -40,11 +40,9 @@ export const backup = defineCommand({
   const [files, credentials] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
   const isFile = await Promise.all(files.map(async (path) => (await ifExists(Deno.stat(path)))?.isFile));
   const missing = files.filter((_, i) => isFile[i] === undefined);
-  try {
-    await Deno.mkdir(folder, { mode: 0o700 });
-  } catch (cause) {
+  await Deno.mkdir(folder, { mode: 0o700 }).catch((cause) => {
     throw new CommandFailed(`Expected a new folder in an existing one, found ${folder}: ${cause}`, { cause });
-  }
+  });
   const made = new Date().toISOString();
   const { dump, load } = database === undefined ? {} : postgresCommands(folder, database);
   const copied: BackupFile[] = [];

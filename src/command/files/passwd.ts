@@ -38,10 +38,8 @@ const FORCE = { help: "Accept a short or common password" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
 const USER = { user: "User name" };
 
-/** Bytes of UTF-8 that fit the request header of every client. */
-const MAX_PASSWORD = 1024;
-/** Characters, as in `parseCredentials`. */
-const MAX_USER = 256;
+const MAX_PASSWORD = 1024; // bytes of UTF-8 that fit the request header of every client
+const MAX_USER = 256; // characters, as in `parseCredentials`
 
 const add = defineCommand({
   name: "passwd add",

@@ -129,10 +129,7 @@ export const share = defineCommands({
   commands: [list, show, remove, chown, importShares],
 });
 
-function serverOf(
-  given: Pick<Given<"server", never>, "text">,
-  servers: readonly string[],
-): string | undefined {
+function serverOf(given: Pick<Given<"server", never>, "text">, servers: readonly string[]) {
   const server = given.text("server");
   if (server !== undefined && !servers.includes(server)) {
     throw new CommandFailed(`No sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);

@@ -82,10 +82,7 @@ function explained(error: unknown, file: string): unknown {
 }
 
 /** Returns the report of a share import. */
-export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
-  readonly value: unknown;
-  readonly text: string;
-} {
+export function importedReport({ added, present, ended, refused, diagnostics }: Imported) {
   const why = diagnostics.map(formatDiagnostic);
   const left = [
     ...present.length > 0 ? [`${present.length} there already`] : [],

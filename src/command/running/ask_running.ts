@@ -33,8 +33,7 @@ export const USER_OPTION = {
   user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
 } as const;
 
-/** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
-const ANSWER_MS = 40_000;
+const ANSWER_MS = 40_000; // longest wait for an answer, in milliseconds; asking daemons takes longest
 
 /** Asks the running service that the options select. @throws {CommandFailed} */
 export async function askRunning(

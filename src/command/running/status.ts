@@ -58,12 +58,12 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
   const named = (list: string, isWrong: (each: unknown) => boolean) =>
     listAt(status, list).filter(isWrong).map((each) => textAt(each, "name") ?? "?");
   const critical = [
-    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
-    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    core !== undefined && `the core does not answer: ${core}`,
+    days !== undefined && days < 0 && "the certificate has expired",
     ...sinkTroubles(status, true),
   ];
   const others = [
-    ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
+    member(status, "lastReload", "ok") === false && "the configuration on disk is not in use",
     ...listAt(status, "refusedFiles").map((each) => `a file on disk is not in use: ${each}`),
     ...named("servers", (server) => member(server, "usable") !== true).map((name) =>
       `no session is possible on ${name}`
@@ -71,23 +71,19 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
     ...listAt(status, "identityProviders").filter((each) => textAt(each, "state") === "down").map((each) =>
       `${textAt(each, "authenticator")}: ${textAt(each, "remote")} is down: ${textAt(each, "reason") ?? ""}`
     ),
-    ...(state === "away" || state === "degraded"
-      ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
-      : []),
-    ...(defects > 0
-      ? [`the database refused ${counted(defects, "statement", "statements")}, see the log`]
-      : []),
-    ...(member(status, "database", "knowsRevoked") === false
-      ? ["tokens of the service are refused until the revoked ones can be read"]
-      : []),
-    ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
+    (state === "away" || state === "degraded") &&
+    `the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`,
+    defects > 0 && `the database refused ${counted(defects, "statement", "statements")}, see the log`,
+    member(status, "database", "knowsRevoked") === false &&
+    "tokens of the service are refused until the revoked ones can be read",
+    member(status, "configurationsDiffer") === true && "instances have different configurations",
     ...named("instances", (each) => textAt(each, "state") === "silent").map((name) =>
       `instance ${name} is silent`
     ),
     ...sinkTroubles(status, false),
   ];
-  const marked = (texts: readonly string[], critical: boolean) =>
-    texts.map((text) => ({ text: printable(text), critical }));
+  const marked = (texts: readonly (string | false)[], critical: boolean) =>
+    texts.filter((text) => text !== false).map((text) => ({ text: printable(text), critical }));
   return [...marked(critical, true), ...marked(others, false)];
 }
 

@@ -98,14 +98,14 @@ function operationsOf(config: ServiceConfig, { environment }: SystemInfo): Opera
 /** Running service that reloads changed files. */
 export class RunningService {
   readonly #stopped = Promise.withResolvers<void>();
+  readonly stopped = this.#stopped.promise;
   readonly #endWatchdog: () => void;
   watched: Watched;
   #effective: readonly EffectiveValue[];
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Files behind the last failed reload; a change triggers another. */
-  #awaited: PathsWatch | undefined;
+  #awaited: PathsWatch | undefined; // files behind the last failed reload; a change triggers another
 
   constructor(
     readonly parts: {
@@ -127,10 +127,6 @@ export class RunningService {
 
   get port(): number {
     return this.parts.supervisor.port;
-  }
-
-  get stopped(): Promise<void> {
-    return this.#stopped.promise;
   }
 
   readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
@@ -262,8 +258,7 @@ interface OnChange {
 }
 
 const SECOND = 1000;
-/** A day; timers take at most 24 days. */
-const MAX_MS = 24 * 3600 * SECOND;
+const MAX_MS = 24 * 3600 * SECOND; // a day; timers take at most 24 days
 
 type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
 

@@ -1,5 +1,4 @@
-/** Time to stop after draining, as `TimeoutStopSec` of our unit; we end 10 s earlier. */
-const STOP_SECONDS = 60;
+const STOP_SECONDS = 60; // time to stop after draining, as `TimeoutStopSec` of our unit; we end 10 s earlier
 const STOP_MS = (STOP_SECONDS - 10) * 1000;
 
 /** Notifications to the service manager as in sd_notify(3). They never fail the service. */

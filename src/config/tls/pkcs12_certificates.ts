@@ -21,8 +21,7 @@ const ANCHORS: ReadonlySet<string> = new Set(["1.2.840.113549.1.9.21", "2.16.840
 const PBES2 = "1.2.840.113549.1.5.13";
 const PBKDF2 = "1.2.840.113549.1.5.12";
 
-/** More than any tool uses; bounds the work. */
-const MAX_ITERATIONS = 1_000_000;
+const MAX_ITERATIONS = 1_000_000; // more than any tool uses; bounds the work
 
 const DIGESTS: ReadonlyMap<string, string> = new Map([
   ["1.3.14.3.2.26", "sha1"],
@@ -167,12 +166,7 @@ function decrypt(algorithm: DerElement, data: DerElement, password: string | und
 }
 
 /** Decrypts PBES2 (RFC 8018, 6.2). */
-function decryptPbes2(
-  algorithm: DerElement,
-  _id: string,
-  data: Uint8Array,
-  password: string | undefined,
-): Uint8Array {
+function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, password: string | undefined) {
   const [derivation, encryption] = algorithm.child(1).children();
   const cipher = CIPHERS.get(encryption?.child(0).objectId() ?? "");
   if (derivation?.child(0).objectId() !== PBKDF2 || encryption === undefined || cipher === undefined) {
@@ -188,12 +182,7 @@ function decryptPbes2(
   return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
 }
 
-function decryptOld(
-  algorithm: DerElement,
-  id: string,
-  data: Uint8Array,
-  password: string | undefined,
-): Uint8Array {
+function decryptOld(algorithm: DerElement, id: string, data: Uint8Array, password: string | undefined) {
   const cipher = OLD_CIPHERS.get(id);
   if (cipher === undefined) throw unsupported("encryption");
   const [salt, count] = algorithm.child(1).children();

@@ -104,8 +104,7 @@ async function findFiles(
   return { candidates, folders };
 }
 
-/** Enough for half a million certificates. */
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024; // enough for half a million certificates
 
 /** Loads revocation lists, PEM or DER. Unusable ones are reported and ignored: `REQUIRE` then refuses certificates. */
 async function loadRevocation(

@@ -2,8 +2,7 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 
 /** Largest chunk. Uncollected memory in a long download: 80 MB with 256 KiB, 30 with 64 KiB. */
 const MAX_CHUNK = 64 * 1024;
-/** Smallest chunk, used with very many connections. */
-const MIN_CHUNK = 16 * 1024;
+const MIN_CHUNK = 16 * 1024; // smallest chunk, used with very many connections
 /**
  * Bytes in chunks of all connections, above which chunks shrink: the engine collects by count, not size. 133 unread
  * downloads added 140 MiB with fixed chunks, 60 when shrinking from 33 connections; 40 archives and uploads added 48 to

@@ -24,15 +24,13 @@ interface SessionParts {
   readonly onClose: (idle?: ControlConnection) => void;
 }
 
-/** Bytes per millisecond, below which a daemon computes no checksum in time. */
-const MIN_HASH_RATE = 20_000;
+const MIN_HASH_RATE = 20_000; // bytes per millisecond, below which a daemon computes no checksum in time
 const MAX_HASH_MS = 24 * 3600 * 1000;
 
 /** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
 const SMALL_UPLOAD = 1024 ** 2;
 
-/** Bytes of an upload that the system buffers at once, before the daemon reads. */
-const MAX_INLINE = 16 * 1024;
+const MAX_INLINE = 16 * 1024; // bytes of an upload that the system buffers at once, before the daemon reads
 
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {
@@ -333,7 +331,6 @@ export class DaemonSession {
     return argument(path);
   }
 
-  /** Reports whether the session may use an absolute path. */
   reaches(path: string): boolean {
     return this.parts.reaches?.(path) ?? true;
   }
@@ -415,11 +412,7 @@ async function sendBody(
   }
 }
 
-async function nextChunk(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<Uint8Array | undefined> {
+async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, ms: number, signal: AbortSignal) {
   const { promise: late, reject } = Promise.withResolvers<never>();
   using _timer = setTimeout(
     () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),

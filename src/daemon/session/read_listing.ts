@@ -6,9 +6,8 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 const MAX_LINES = 100_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Characters; most file systems allow 255 bytes per name. */
-const MAX_LINE_LENGTH = 4096;
-const MAX_NAME_LENGTH = 1024;
+const MAX_LINE_LENGTH = 4096; // characters
+const MAX_NAME_LENGTH = 1024; // characters; most file systems allow 255 bytes
 
 export interface ListingRest {
   readonly complete: boolean; // false if truncated

@@ -9,9 +9,8 @@ export interface Reply {
   readonly inner: readonly string[]; // inner lines without the leading space
 }
 
-/** Bytes; longer lines and replies end the session. */
-const MAX_LINE = 16 * 1024;
-const MAX_REPLY = 64 * 1024;
+const MAX_LINE = 16 * 1024; // bytes; a longer line ends the session
+const MAX_REPLY = 64 * 1024; // bytes; a longer reply, too
 const LF = 10;
 
 interface ReplySource {

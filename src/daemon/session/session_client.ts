@@ -63,11 +63,8 @@ interface KeptSession extends IdleSession {
   readonly since: number; // by `performance.now()`
 }
 
-/** Time in which we do not check whether the daemon has ended an idle session. */
-const SURELY_ALIVE_MS = 500;
-
-/** Daemon's default limit, until it reports one. */
-const DEFAULT_LIMIT = 8;
+const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon has ended an idle session
+const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
@@ -186,11 +183,7 @@ export class SessionClient {
   }
 
   /** Finds the port of a candidate; if it is unknown, requests a session that is never used. */
-  async #listening(
-    { instance, address }: Candidate,
-    wanted: OwnSession,
-    signal: AbortSignal,
-  ): Promise<Listening> {
+  async #listening({ instance, address }: Candidate, wanted: OwnSession, signal: AbortSignal) {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
     const grant = await this.daemons.openSession(requestOf(wanted, ["127.0.0.1"]), { instance, signal });
@@ -217,11 +210,7 @@ export class SessionClient {
   }
 
   /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */
-  async #logIn(
-    first: ControlConnection,
-    { instance, host, port }: Listening,
-    wanted: OwnSession,
-  ): Promise<ControlConnection> {
+  async #logIn(first: ControlConnection, { instance, host, port }: Listening, wanted: OwnSession) {
     const { socket, socket: { signal } } = first;
     let control = first;
     try {

@@ -27,8 +27,7 @@ export interface SessionQuotaOptions {
   readonly maxWaiting?: number; // queue length per account
 }
 
-/** Milliseconds for which to keep an idle session. */
-const KEEP_MS = 5_000;
+const KEEP_MS = 5_000; // milliseconds for which to keep an idle session
 
 interface Waiter<Idle extends IdleSession> {
   readonly instances: readonly number[];

@@ -23,8 +23,7 @@ const PURPOSES: Readonly<Record<Purpose, string>> = {
   clientAuth: "2b06010505070302",
 };
 
-/** `anyExtendedKeyUsage`. */
-const ANY_PURPOSE = "551d2500";
+const ANY_PURPOSE = "551d2500"; // `anyExtendedKeyUsage`
 
 const BASIC_CONSTRAINTS = "551d13";
 const KEY_USAGE = "551d0f";

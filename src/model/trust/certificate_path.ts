@@ -28,8 +28,7 @@ const MAX_DEPTH = 8;
 
 const MAX_SHOWN = 16;
 
-/** Most signature checks per path, since the peer chooses the candidates. */
-const MAX_SIGNATURES = 64;
+const MAX_SIGNATURES = 64; // most signature checks per path, since the peer chooses the candidates
 
 /** Certificate that may issue others, if genuine. */
 type Authority = Omit<Trusted, "pem">;

@@ -79,9 +79,8 @@ const DIGEST_PREFIXES = {
 /** Hash name in Node.js. */
 export type RsaHash = keyof typeof DIGEST_PREFIXES;
 
-/** Bytes of the modulus; work grows with its cube. */
-const MAX_LENGTH = 1024;
-const MAX_EXPONENT_LENGTH = 4;
+const MAX_LENGTH = 1024; // bytes of the modulus; work grows with its cube
+const MAX_EXPONENT_LENGTH = 4; // bytes
 
 /** Builds a key from big-endian numbers; `undefined` if it is too long or the exponent insecure. */
 export function rsaPublicKey(modulus: Uint8Array, exponent: Uint8Array): RsaPublicKey | undefined {

@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import { connectionOver, type TlsConnection } from "../../outgoing/open_tls.ts";
 
-/** Bytes of one reply. */
-const MAX_REPLY = 16 * 1024;
+const MAX_REPLY = 16 * 1024; // bytes of one reply
 
 /** Unexpected reply of a relay. */
 export class SmtpRefusal extends Error {
@@ -63,7 +62,6 @@ export class SmtpConnection {
     await this.#connection.write(new TextEncoder().encode(text));
   }
 
-  /** Reads a reply of one or more lines. */
   async #reply(to: string, accepted = "2"): Promise<void> {
     for (let received = 0; received <= MAX_REPLY;) {
       const end = this.#unread.indexOf("\n");

@@ -18,7 +18,6 @@ import { fillName, namesIn } from "../../model/name_template.ts";
 import { messageOf, trimEndCharacters } from "../../model/text.ts";
 import { type ProbeAnswer, PROBER } from "../probed_kind.ts";
 
-/** Dependencies of LDAP clients. */
 export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
   readonly outgoing: Outgoing;
 }
@@ -41,8 +40,7 @@ export class LdapServer {
   readonly #remote: TlsRemote;
   readonly #system: RemoteSystem;
   readonly #idle = { search: new Map<LdapConnection, number>(), bind: new Map<LdapConnection, number>() };
-  /** Functions that stop the requests under way. */
-  readonly #attempts = new Set<() => void>();
+  readonly #attempts = new Set<() => void>(); // functions that stop the requests under way
   #closed = false;
 
   constructor(readonly address: string, readonly config: LdapConfig, readonly parts: LdapParts) {
@@ -116,11 +114,7 @@ export class LdapServer {
   }
 
   /** Servers close idle connections: one that does so before any answer is replaced, once. */
-  async #exchange<T>(
-    purpose: Purpose,
-    signal: AbortSignal,
-    use: (connection: LdapConnection) => Promise<T>,
-  ): Promise<T> {
+  async #exchange<T>(purpose: Purpose, signal: AbortSignal, use: (connection: LdapConnection) => Promise<T>) {
     for (let kept = this.#take(purpose);; kept = undefined) {
       const connection = kept ?? await this.#open(purpose, signal);
       try {
@@ -160,11 +154,7 @@ export class LdapServer {
   }
 }
 
-async function closingOn<T>(
-  signal: AbortSignal,
-  connection: LdapConnection,
-  use: () => Promise<T>,
-): Promise<T> {
+async function closingOn<T>(signal: AbortSignal, connection: LdapConnection, use: () => Promise<T>) {
   const close = () => connection.close();
   signal.addEventListener("abort", close, { once: true });
   try {
@@ -208,7 +198,6 @@ export interface Asked {
   readonly caller: Requester;
 }
 
-/** Result of a search for one user. */
 type FoundUser =
   | { readonly kind: "found"; readonly entry: LdapEntry }
   | { readonly kind: "none" | "several" };

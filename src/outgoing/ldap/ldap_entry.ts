@@ -66,8 +66,7 @@ export const STATUS_ATTRIBUTES = [
 const DAY_MS = 86_400_000;
 const DISABLED = 0x2; // of userAccountControl
 const LOCKED_OUT = 0x10;
-/** Active Directory counts units of 100 ns since 1601. */
-const FILETIME_MS = 10_000;
+const FILETIME_MS = 10_000; // Active Directory counts units of 100 ns since 1601
 const FILETIME_EPOCH_MS = -11_644_473_600_000;
 
 /** Returns why an account is unusable, for the log. @param bound Whether the server just accepted the password. */

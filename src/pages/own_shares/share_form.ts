@@ -9,8 +9,7 @@ const SAYS = TEXTS.shares;
 
 const DAY = 86_400;
 
-/** Days; 0 is unlimited. */
-const LIFETIMES = [1, 7, 30, 365, 0];
+const LIFETIMES = [1, 7, 30, 365, 0]; // days; 0 is unlimited
 const USUAL_LIFETIME = 30;
 
 interface Suggestions {
@@ -19,8 +18,7 @@ interface Suggestions {
   readonly people?: readonly { readonly dn: string; readonly name: string }[] | undefined; // absent if nobody is suggested
 }
 
-/** People in a page. */
-const MAX_SUGGESTED = 500;
+const MAX_SUGGESTED = 500; // people in a page
 
 /** Returns the form fields of a new share. */
 export function shareFields(

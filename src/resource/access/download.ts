@@ -1,6 +1,5 @@
 import { nameOf } from "../../model/absolute_path.ts";
 import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
-import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { type Entry, isWritable } from "../../daemon/session/entry.ts";
 import { type Continuation, grants, isDirectory, type Share } from "../../sharing/share.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
@@ -18,7 +17,7 @@ import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
 import { shareVisitor } from "./share_visitor.ts";
 import { isOwnerPreview } from "../share/names.ts";
-import { type Begin, type UseOfShare, useShare } from "./use_of_share.ts";
+import { type Begin, type OpenedContent, type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
   formatHttpDate,
@@ -52,12 +51,7 @@ export async function download(call: Call, parts: SharingParts, views: ShareView
   }
 }
 
-async function openedDownload(
-  call: Call,
-  opened: OpenedShare,
-  parts: SharingParts,
-  views: ShareViews,
-): Promise<HttpResponse> {
+async function openedDownload(call: Call, opened: OpenedShare, parts: SharingParts, views: ShareViews) {
   const { share, path } = opened;
   const isPage = wantsPage(call);
   const ended = new AbortController();
@@ -125,10 +119,7 @@ export async function fileResponse(
   call: Pick<Call, "request" | "query" | "log">,
   path: string,
   { size, validators }: { readonly size: number; readonly validators: Validators },
-  { session, begin }: {
-    readonly session: DaemonSession;
-    readonly begin: (headers: HeaderList, ranged: boolean) => Promise<Pick<UseOfShare, "finish">>;
-  },
+  { session, begin }: OpenedContent,
 ): Promise<HttpResponse> {
   const headers = fileHeaders(path, validators);
   const inline = call.query.get("view") === "inline" ? inlineType(nameOf(path)) : undefined;

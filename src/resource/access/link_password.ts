@@ -8,8 +8,7 @@ import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** Seconds. */
-const COOKIE_MAX_AGE = 8 * 3600;
+const COOKIE_MAX_AGE = 8 * 3600; // seconds
 
 /** Checks the password of a share, from Basic credentials without user name or from the cookie. @throws {ERR_LINK_PASSWORD} */
 export async function checkLinkPassword(call: Call, share: Share, parts: SharingParts): Promise<void> {

@@ -7,14 +7,9 @@ import type { ListingQuery, Order } from "./listing_query.ts";
 /** Entries in one part of a listing. */
 export const MAX_ENTRIES = 5000;
 
-/** Entries sorted at a time: most are then sorted already, which is fast. */
-const SORT_BATCH = 500;
-
-/** Characters; a file system allows 255 bytes. */
-const MAX_NAME_LENGTH = 1024;
-
-/** Characters of a name in its sort key, which can be 18 times as long. */
-const MAX_KEY_LENGTH = 255;
+const SORT_BATCH = 500; // entries sorted at a time: most are then sorted already, which is fast
+const MAX_NAME_LENGTH = 1024; // characters; a file system allows 255 bytes
+const MAX_KEY_LENGTH = 255; // characters of a name in its sort key, which can be 18 times as long
 
 interface Place {
   readonly directory: boolean;
@@ -63,7 +58,6 @@ export class ListingPart {
     return { entries, next, complete: complete && next === undefined, omitted: omitted + unreadable };
   }
 
-  /** Returns the sorted entries and the `after` of the next part. */
   finish(): { readonly entries: readonly Entry[]; readonly next?: string } {
     this.#cut(this.#most + 1);
     const shown = this.#held.slice(0, this.#most);

@@ -3,8 +3,7 @@ import { HostCookie } from "../../model/cookie.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 
-/** Seconds in which a browser can continue its use of a limited share. */
-const COOKIE_MAX_AGE = 3600;
+const COOKIE_MAX_AGE = 3600; // seconds in which a browser can continue its use of a limited share
 
 /** Returns the browser that uses a limited share, by a cookie for each share; without one it gets a random one. */
 export function shareVisitor({ request, base }: Pick<Call, "request" | "base">, { id }: Share) {

@@ -1,4 +1,5 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
 import type { ChangeOptions, SqlSteps } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
@@ -15,6 +16,12 @@ export interface UseOfShare {
   release(): Promise<void>;
   /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
   finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => SqlSteps<void>): Promise<void>;
+}
+
+/** Open session for a content. `begin` is called before it is read. */
+export interface OpenedContent {
+  readonly session: DaemonSession;
+  readonly begin: (headers: HeaderList, ranged: boolean) => Promise<Pick<UseOfShare, "finish">>;
 }
 
 /** Begins the use of a share; sets the cookie by which a browser continues it. */

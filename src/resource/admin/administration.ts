@@ -32,16 +32,12 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
     { href: `${here}/actions/${name}`, description },
   ]);
   const [weekday = "", day, month, year, time] = new Date(facts.upSince).toUTCString().split(" ");
+  const states = servers.values().map(({ name, daemons }) => [name, statusText(daemons.status(), true)]);
   const members: [string, unknown][] = [
     ["upSince", `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`], // as Java's `Date` prints it
     ["containerVersion", facts.version],
     ["connectionStatus", facts.externalConnections()],
-    [
-      "subSystemsStatus",
-      Object.fromEntries(
-        [...servers.values()].map(({ name, daemons }) => [name, statusText(daemons.status(), true)]),
-      ),
-    ],
+    ["subSystemsStatus", Object.fromEntries(states)],
     ["_links", { self: { href: here }, ...Object.fromEntries(links) }],
   ];
   const wanted = call.query.get("fields")?.split(",").map((name) => name.trim());

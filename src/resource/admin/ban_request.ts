@@ -10,8 +10,7 @@ import type { Form } from "../form.ts";
 import { invalidRequest } from "../../model/http_error.ts";
 import type { AdminApi } from "./admin_api.ts";
 
-/** Longest ban on the page, in seconds; commands allow longer ones. */
-const LONGEST = 366 * 86_400;
+const LONGEST = 366 * 86_400; // longest ban on the page, in seconds; commands allow longer ones
 
 /** Bans or unbans by an administrator's form. @throws {ERR_INVALID_REQUEST} */
 export async function changeBansByForm(

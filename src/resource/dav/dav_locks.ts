@@ -32,8 +32,7 @@ const MAX_LOCKS = 200; // per user
 const MAX_SECONDS = 3600;
 const DEFAULT_SECONDS = 600;
 
-/** Scheme of lock tokens (RFC 4918, 6.5). */
-const SCHEME = "opaquelocktoken:";
+const SCHEME = "opaquelocktoken:"; // scheme of lock tokens (RFC 4918, 6.5)
 
 /** Locks in the record store, which all instances share. */
 export class DavLocks {

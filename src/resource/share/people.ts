@@ -6,8 +6,7 @@ import type { RecordStore } from "../../store/record_store.ts";
 
 const KIND = "person";
 
-/** Seconds after the last sign-in: a year. */
-const TTL = 365 * 24 * 3600;
+const TTL = 365 * 24 * 3600; // seconds after the last sign-in: a year
 
 interface Person {
   readonly dn: string; // as authenticated

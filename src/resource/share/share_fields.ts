@@ -32,8 +32,7 @@ export interface ShareFields {
   readonly notify: boolean; // whether the owner wants mail about files that arrive
 }
 
-/** Also bounds link passwords. */
-const MAX_NOTE_LENGTH = 500;
+const MAX_NOTE_LENGTH = 500; // also bounds link passwords
 const MAX_PASSWORD_LENGTH = 200;
 
 const MAX_SOURCES = 32;

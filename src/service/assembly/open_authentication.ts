@@ -27,8 +27,7 @@ import type { OutgoingClients } from "./outgoing_clients.ts";
 import { Records } from "./open_database.ts";
 import type { Opening } from "./service_options.ts";
 
-/** Seconds from a first token to the end of its renewals: 30 days. */
-const RENEWAL_PERIOD = 30 * 24 * 3600;
+const RENEWAL_PERIOD = 30 * 24 * 3600; // seconds from a first token to the end of its renewals: 30 days
 
 interface AuthenticationParts {
   readonly outgoing: OutgoingClients;

@@ -25,16 +25,15 @@ export async function openCluster(
   opening: Opening,
 ): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
   const { clock, log, state, publish, autoClose } = opening;
-  const shared = autoClose(
-    new SharedClock({
-      database,
-      clock,
-      elapsed: stopwatch,
-      log,
-      behindMs: state?.behindMs,
-      learned: (behindMs) => publish({ behindMs }),
-    }),
-  );
+  const shared = new SharedClock({
+    database,
+    clock,
+    elapsed: stopwatch,
+    log,
+    behindMs: state?.behindMs,
+    learned: (behindMs) => publish({ behindMs }),
+  });
+  autoClose(shared);
   await shared.start();
   return { sharedClock: shared.read, cluster: joinOthers(database, opening) };
 }

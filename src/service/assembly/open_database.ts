@@ -21,16 +21,15 @@ export async function openDatabase(
   if (config === undefined) return undefined;
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { SchemaMismatch } = await import("../../store/postgres/postgres_schema.ts");
-  const database = autoClose(
-    new PostgresDatabase({
-      ...await postgresOptions(config, () => own.material().anchors, clock),
-      changed: (condition) =>
-        condition.kind === "up"
-          ? log.info("database is there")
-          : log.error(`database is ${condition.kind}`, { why: condition.reason }),
-      defective: (statement, error) => log.error("the database refuses a statement", { statement, error }),
-    }),
-  );
+  const database = new PostgresDatabase({
+    ...await postgresOptions(config, () => own.material().anchors, clock),
+    changed: (condition) =>
+      condition.kind === "up"
+        ? log.info("database is there")
+        : log.error(`database is ${condition.kind}`, { why: condition.reason }),
+    defective: (statement, error) => log.error("the database refuses a statement", { statement, error }),
+  });
+  autoClose(database);
   try {
     await database.read(() => row("SELECT 1 AS there", {}));
   } catch (error) {
@@ -72,8 +71,7 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** Milliseconds between deletions of expired records. */
-const PURGE_INTERVAL = 10 * 60 * 1000;
+const PURGE_INTERVAL = 10 * 60 * 1000; // milliseconds between deletions of expired records
 
 /** Stores beside the shares, created on first use. */
 export class Records {

@@ -10,17 +10,9 @@ interface CertificateFacts {
   readonly expires: number;
 }
 
-/** Parsed once per version, since every request reads it. */
-interface Known {
-  readonly material: TlsMaterial;
-  readonly pem: string;
-  readonly facts: CertificateFacts;
-  readonly trusted: readonly string[];
-}
-
 /** Own certificate and trust anchors, renewable at run time. */
 export class OwnCertificate {
-  #known: Known | undefined;
+  #known: ReturnType<typeof parsed> | undefined; // parsed once per version, since every request reads it
   /** By server; the same object until a change, since caches use it as a key. */
   readonly #daemons = new Map<string, TlsMaterial>();
 
@@ -29,19 +21,8 @@ export class OwnCertificate {
   }
 
   renew(material: TlsMaterial): void {
-    const certificate = new X509Certificate(material.certificate);
+    this.#known = parsed(material);
     this.#daemons.clear();
-    this.#known = {
-      material,
-      pem: certificate.toString(),
-      facts: {
-        dn: certificateName(certificate),
-        issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
-        starts: validityOf(certificate).from,
-        expires: validityOf(certificate).to,
-      },
-      trusted: material.anchors.map((anchor) => certificateName(anchor)),
-    };
   }
 
   /** Adds the anchors that may certify the daemons of a server. */
@@ -70,4 +51,16 @@ export class OwnCertificate {
   readonly facts = (): CertificateFacts | undefined => this.#known?.facts;
 
   readonly trusted = (): readonly string[] => this.#known?.trusted ?? [];
+}
+
+function parsed(material: TlsMaterial) {
+  const certificate = new X509Certificate(material.certificate);
+  const facts: CertificateFacts = {
+    dn: certificateName(certificate),
+    issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
+    starts: validityOf(certificate).from,
+    expires: validityOf(certificate).to,
+  };
+  const trusted: readonly string[] = material.anchors.map((anchor) => certificateName(anchor));
+  return { material, pem: certificate.toString(), facts, trusted };
 }

@@ -34,7 +34,6 @@ import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { WrittenName } from "../../config/kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 
-/** Subject of an explanation. */
 export interface ExplainedCaller {
   readonly authorization?: string; // value of `Authorization`; absent: `dn` is assumed
   readonly dn?: string;
@@ -162,9 +161,7 @@ function refusalBy(bans: readonly Ban[] = []): string | undefined {
     : `too many failed logins, has to wait until ${until}`;
 }
 
-async function identityOf(
-  { parts: { chain }, caller, headers, signal, record, log }: Explaining,
-): Promise<Identity> {
+async function identityOf({ parts: { chain }, caller, headers, signal, record, log }: Explaining) {
   const { dn, login, certificate, clientAddress } = caller;
   if (dn !== undefined) return { dn, ...ASSUMED };
   if (login !== undefined && certificate !== undefined) {

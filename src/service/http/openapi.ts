@@ -9,8 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Operation in `openapi.json`, without the members that {@link completed} derives from its route. */
 interface Operation {
   readonly operationId: string;
-  /** ID of the operation that supplies all members that are absent here. */
-  readonly like?: string;
+  readonly like?: string; // ID of the operation that supplies all members that are absent here
   readonly parameters?: readonly Json[];
   readonly responses?: Json;
   /** Statuses of errors beyond those of {@link errorsOf}. */

@@ -55,10 +55,7 @@ export async function downloadWithPages(call: Call, sharing: SharingParts): Prom
 }
 
 /** Returns the login route. @param unauthenticated Creates the 401. */
-export function loginRoute(
-  parts: SignInParts,
-  unauthenticated: (reason: string) => Error,
-): Route {
+export function loginRoute(parts: SignInParts, unauthenticated: (reason: string) => Error): Route {
   return {
     method: "GET",
     path: "/login",
@@ -102,21 +99,20 @@ export function pageRoutes(parts: RouteParts): Route[] {
 
 const FORM = { consumes: FORM_TYPE } as const;
 
+const audited = (audit: Route["audit"]) => ({ ...FORM, audit });
+
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
   const certificate: Row = [
     "POST",
     "/certificate",
     async (call) => (await tokenPages()).showCertificateByForm(call, parts),
-    { ...FORM, audit: "certificate" },
+    audited("certificate"),
   ];
   const ends = { ...FORM, withoutAttributes: true, audit: "revoke" } as const;
   return table(
     { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("tokens") },
     ["GET", "/tokens", async (call) => (await tokenPages()).tokensPage(call, parts)],
-    ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), {
-      ...FORM,
-      audit: "token",
-    }],
+    ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), audited("token")],
     ...(parts.certificates === undefined ? [] : [certificate]),
     ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), ends],
   );
@@ -127,10 +123,7 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
   return table(
     { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("admin") },
     ["GET", "/admin", async (call) => (await adminPages()).adminPage(call, parts)],
-    ["POST", "/admin/bans", async (call) => (await adminPages()).changeBans(call, parts), {
-      ...FORM,
-      audit: "admin",
-    }],
+    ["POST", "/admin/bans", async (call) => (await adminPages()).changeBans(call, parts), audited("admin")],
   );
 }
 
@@ -189,12 +182,11 @@ function ownFileRoutes(parts: DavParts): Route[] {
 function signInRoutes(parts: SignInParts): Route[] {
   const failed: Route["failed"] = async (failure, asked) =>
     (await signInPages()).signInFailed(failure, asked, parts);
+  const login = { failed, audit: "login" } as const;
+  const form = { ...FORM, ...login };
   const providers: readonly Row[] = [
     ["GET", "/login/:way", async (call) => (await providerPages()).providerRedirect(call, parts), { failed }],
-    ["GET", "/login/:way/done", async (call) => (await providerPages()).providerCallback(call, parts), {
-      failed,
-      audit: "login",
-    }],
+    ["GET", "/login/:way/done", async (call) => (await providerPages()).providerCallback(call, parts), login],
     [
       "POST",
       "/oidc/backchannel-logout",
@@ -204,18 +196,14 @@ function signInRoutes(parts: SignInParts): Route[] {
   ];
   return table(
     { service: "open" },
-    ["POST", "/login", async (call) => (await signInPages()).signInByForm(call, parts), {
-      ...FORM,
-      failed,
-      audit: "login",
-    }],
+    ["POST", "/login", async (call) => (await signInPages()).signInByForm(call, parts), form],
     ...(parts.ways.providers.size === 0 ? [] : providers),
     ["POST", "/logout", async (call) => (await signInPages()).signOut(call, parts), FORM],
   );
 }
 
 function ownShareRoutes(parts: SharingParts): Route[] {
-  const form = { ...FORM, audit: "share" } as const;
+  const form = audited("share");
   return table(
     { service: "share", signedIn: true, failed: toSignInBelow("shares") },
     ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
@@ -259,7 +247,7 @@ function deviceRoutes(parts: DevicePageParts): Route[] {
       { service: "auth", permission: "POST", signedIn: true, failed },
       ["GET", page, async (call) => (await devicePages()).devicePage(call, parts)],
       ["POST", page, async (call) => (await devicePages()).showDeviceLogin(call, parts), FORM],
-      ["POST", `${page}/allow`, decide(true), { ...FORM, audit: "token" }],
+      ["POST", `${page}/allow`, decide(true), audited("token")],
       ["POST", `${page}/deny`, decide(false), FORM],
     ),
   ];

@@ -67,8 +67,7 @@ interface RouteMatch {
 /** Route table; `GET` routes answer `HEAD`. */
 export class Router {
   readonly #routes: readonly { readonly route: Route; readonly regExp: RegExp }[];
-  /** Routes without placeholders, by method and path. */
-  readonly #fixed = new Map<string, RouteMatch>();
+  readonly #fixed = new Map<string, RouteMatch>(); // routes without placeholders, by method and path
   readonly menu = new Set<string>(); // paths of `GET` routes without placeholders
 
   constructor(routes: readonly Route[]) {

@@ -37,21 +37,16 @@ export async function routesOf(parts: RouteParts): Promise<Route[]> {
 
 function openRoutes(parts: RouteParts, routes: () => readonly Route[]): Route[] {
   const { facts, issuers } = parts;
-  const metadata: Row = [
-    "GET",
-    METADATA_PATH,
-    ({ base }) => protectedResource({ base, name: facts.siteName }, issuers),
-  ];
+  const resource: Route["answer"] = ({ base }) => protectedResource({ base, name: facts.siteName }, issuers);
+  const metadata: Row = ["GET", METADATA_PATH, resource];
+  const openApi: Route["answer"] = async ({ base }) =>
+    jsonResponse((await import("./openapi.ts")).openApiDocument(routes(), base));
   return table(
     { service: "open", produces: JSON_TYPE },
     ["GET", "/health/live", liveness],
     ["GET", "/health/ready", ({ requestId }) => readiness(parts, requestId)],
     ...(issuers.length > 0 ? [metadata] : []),
-    [
-      "GET",
-      "/openapi.json",
-      async ({ base }) => jsonResponse((await import("./openapi.ts")).openApiDocument(routes(), base)),
-    ],
+    ["GET", "/openapi.json", openApi],
   );
 }
 
@@ -60,6 +55,7 @@ function authRoutes(parts: RouteParts): Route[] {
   const tokens = "/rest/auth/tokens";
   const json = { produces: JSON_TYPE };
   const ends = { audit: "revoke", withoutAttributes: true } as const;
+  const endsAll = { ...json, ...ends };
   return [
     ...listRoutes(parts),
     ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
@@ -75,10 +71,7 @@ function authRoutes(parts: RouteParts): Route[] {
     ...table(
       { service: "auth", permission: "POST" }, // callers who may issue tokens may revoke them
       ["GET", tokens, async (call) => (await tokenList()).listTokens(call, registry), json],
-      ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
-        ...json,
-        ...ends,
-      }],
+      ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), endsAll],
       ["DELETE", `${tokens}/:id`, async (call) => (await tokenList()).revokeToken(call, registry), ends],
     ),
   ];
@@ -123,6 +116,7 @@ function certificateRoutes(parts: CertificateParts): Route[] {
 
 /** Returns the routes for users with the role `admin` (rest-api.md 1.14). */
 function adminRoutes(parts: RouteParts): Route[] {
+  const action: Route["answer"] = async (call) => (await administration()).carryOut(call, parts);
   return table(
     { service: "admin", produces: JSON_TYPE },
     ["GET", "/rest/admin", async (call) => (await administration()).describeAdministration(call, parts), {
@@ -130,12 +124,7 @@ function adminRoutes(parts: RouteParts): Route[] {
       query: { fields: "string" },
       page: ({ root }) => redirect(`${root}admin`),
     }],
-    [
-      "POST",
-      "/rest/admin/actions/:action",
-      async (call) => (await administration()).carryOut(call, parts),
-      { consumes: "application/json", audit: "admin" },
-    ],
+    ["POST", "/rest/admin/actions/:action", action, { consumes: "application/json", audit: "admin" }],
   );
 }
 

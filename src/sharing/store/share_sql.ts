@@ -2,20 +2,17 @@ import { httpError } from "../../model/http_error.ts";
 import { DatabaseFailure, type Row, row, type SqlSteps, type Values } from "../../store/database.ts";
 import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
-/** Most use records per share; the store deletes older ones. */
-const MAX_USE_RECORDS = 1000;
+const MAX_USE_RECORDS = 1000; // most use records per share; the store deletes older ones
 
 /** Uses of a share from one deletion of older records to the next. */
 export const TRIM_INTERVAL = 50;
 
-/** Seconds that an owner can still read a used-up share: 30 days. */
-const USED_UP_TTL = 30 * 24 * 3600;
+const USED_UP_TTL = 30 * 24 * 3600; // seconds that an owner can still read a used-up share: 30 days
 
 /** Shares deleted in one transaction; each can have {@link MAX_USE_RECORDS} records. */
 export const PURGE_BATCH = 20;
 
-/** Used-up shares deleted in one transaction; each has few records. */
-const FORGET_BATCH = 200;
+const FORGET_BATCH = 200; // used-up shares deleted in one transaction; each has few records
 
 /** Owner's rights at creation, except `mappedGroup`, which depends on account and group. */
 const CREATION_RIGHTS =
@@ -24,8 +21,7 @@ const CREATION_RIGHTS =
 
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
 
-/** Milliseconds in which requests can continue a use: an hour. */
-const CONTINUATION_MS = 3_600_000;
+const CONTINUATION_MS = 3_600_000; // milliseconds in which requests can continue a use: an hour
 
 /**
  * Recent download of the same person: by the browser with the cookie, or from the address, since programs keep no cookies.
@@ -38,8 +34,7 @@ const RECENT_USE = `SELECT key FROM share_use WHERE server = :server AND id = :i
 /** Lease of an upload, in milliseconds. */
 export const UPLOAD_LEASE_MS = 15_000;
 
-/** Seconds from the last byte to the deletion of an upload: a day. */
-const UPLOAD_TTL = 24 * 3600;
+const UPLOAD_TTL = 24 * 3600; // seconds from the last byte to the deletion of an upload: a day
 
 const IS_DUE = `touched <= :now - ${UPLOAD_TTL} AND (holder IS NULL OR held_until < :clock)`;
 

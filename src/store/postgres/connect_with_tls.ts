@@ -64,12 +64,7 @@ async function requestTls(socket: Duplex, { host }: PostgresServer): Promise<voi
 }
 
 /** @throws {DatabaseFailure} If the certificate is not trusted. */
-function checkServer(
-  socket: TLSSocket,
-  { host }: PostgresServer,
-  anchors: readonly string[],
-  at: number,
-): void {
+function checkServer(socket: TLSSocket, { host }: PostgresServer, anchors: readonly string[], at: number) {
   const shown = wholeChain(socket);
   const [leaf] = shown;
   const way = findPath(shown, { anchors, purpose: "serverAuth", at });

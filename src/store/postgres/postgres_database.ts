@@ -37,8 +37,7 @@ export interface PostgresOptions {
   readonly clock?: Clock; // replaces the database's clock in tests
 }
 
-/** First pause between retries, in milliseconds; doubles each time. */
-const FIRST_PAUSE_MS = 5;
+const FIRST_PAUSE_MS = 5; // first pause between retries, in milliseconds; doubles each time
 const MAX_PAUSE_MS = 250;
 
 /** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */

@@ -7,8 +7,7 @@ const TIME: ReadonlyMap<string, string> = new Map([
   ["clock", "(floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)"],
 ]);
 
-/** Largest exact row count; SQLite counts all rows by its shortest index. */
-const COUNTED_ROWS = 10_000;
+const COUNTED_ROWS = 10_000; // largest exact row count; SQLite counts all rows by its shortest index
 
 /**
  * Translates from SQLite: numbered parameters, no index hints, JSON lists, and estimated counts of large tables.
@@ -19,9 +18,7 @@ export function forPostgres(
   timeIsBound: boolean,
 ): { readonly text: string; readonly names: readonly string[] } {
   const numbers = new Map<string, number>();
-  const number = (name: string) => {
-    return `$${numbers.getOrInsert(name, numbers.size + 1)}`;
-  };
+  const number = (name: string) => `$${numbers.getOrInsert(name, numbers.size + 1)}`;
   const text = rowsFromJson(sql)
     .replace(/ INDEXED BY \w+/g, "")
     .replace(

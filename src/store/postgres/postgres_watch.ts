@@ -6,8 +6,7 @@ import { IS_READ_ONLY } from "./postgres_servers.ts";
 
 const REREAD_MS = 15_000;
 
-/** Interval of pings, since a silent connection may be dead. */
-const PING_MS = 5_000;
+const PING_MS = 5_000; // interval of pings, since a silent connection may be dead
 
 const PAUSE_MS = 250;
 

@@ -28,8 +28,7 @@ const SQL = {
 const MAX_IN_FLIGHT = 4; // concurrent counts, so that guesses cannot occupy the database
 /** How long attempts wait for a shared count before the local one decides, in milliseconds. */
 const MAX_WAIT_MS = 1000;
-/** Longest transaction in milliseconds: rows may become visible this late. */
-const LATE_MS = 2000;
+const LATE_MS = 2000; // longest transaction in milliseconds: rows may become visible this late
 
 /** Successful login by key of user and address. */
 export interface KnownLogin {
@@ -117,7 +116,7 @@ function* countAll(
         counted,
         name,
         failures,
-        window: wholeMs(table.windowMs),
+        window: wholeMs(table.options.policy.windowMs),
         ...digests.ofSubject(subject),
       }),
     );

@@ -13,8 +13,7 @@ import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 const LOOK_MS = 1000; // interval of checks for changes without notification, in milliseconds
 const BAN_MS = 5000; // longest wait of an operator for a locked database, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
-/** Interval of publishing and reading known logins, in milliseconds. */
-const KNOWN_TURN_MS = 2000;
+const KNOWN_TURN_MS = 2000; // interval of publishing and reading known logins, in milliseconds
 const PURGE_MS = 10 * 60_000; // interval of deleting expired rows, in milliseconds
 const MOST_KNOWN = 10_000; // most known logins queued, or read at once
 const AT_ONCE = 200; // logins per transaction

@@ -34,8 +34,7 @@ interface OwnAuthorities {
 /** Record kinds: one per principal, which owns it; one for an account with own authorities. */
 const [KIND, OWN_KIND] = ["ssh-certificate", "own-ssh-certificate"] as const;
 type Kind = typeof KIND | typeof OWN_KIND;
-/** Valid certificates with the same principals; those that expire first are removed. */
-const MOST_OF_A_SET = 20;
+const MOST_OF_A_SET = 20; // valid certificates with the same principals; those that expire first are removed
 const MOST_OF_A_PRINCIPAL = 1000; // per principal
 const REMEMBERED = 5000; // cached verified certificates
 

@@ -83,10 +83,7 @@ function wrongSource(
     : "it may not be used from there";
 }
 
-function admittedPrincipals(
-  { principals }: UserCertificate,
-  { principals: patterns }: CertificateAuthority,
-): readonly string[] {
+function admittedPrincipals({ principals }: UserCertificate, { principals: patterns }: CertificateAuthority) {
   if (patterns === undefined) return principals;
   const matching = (name: string, negated: boolean) =>
     patterns.some((pattern) =>

@@ -74,8 +74,7 @@ function privateKeyOf(parsed: ParsedKey): KeyObject {
 /** Version 1 of an EC private key, and the tag of the number that follows (RFC 5915, 3). */
 const VERSION = new Uint8Array([2, 1, 1, 4]);
 
-/** Lifetime in seconds, like that of clients. */
-const LIFETIME = 300;
+const LIFETIME = 300; // lifetime in seconds, like that of clients
 
 /** Returns a token as clients sign it (credentials.md 3.7). @throws {UnusablePrivateKey} If the key type cannot sign tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {

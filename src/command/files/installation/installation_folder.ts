@@ -44,13 +44,9 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
   try {
     if (await exists(path)) return false;
     await Deno.mkdir(dirname(path), { recursive: true });
-    const file = await open(path, "wx", mode);
-    try {
-      await file.chmod(mode); // despite the umask; by the open file, since its folder may belong to another account
-      await file.writeFile(text);
-    } finally {
-      await file.close();
-    }
+    await using file = await open(path, "wx", mode);
+    await file.chmod(mode); // despite the umask; by the open file, since its folder may belong to another account
+    await file.writeFile(text);
     return true;
   } catch (error) {
     failedAt(path, error);

@@ -31,8 +31,7 @@ export function convertProperties(text: string, { conf, keys }: OldConfiguration
   return { text: lines.join("\n"), changes };
 }
 
-/** True by default in the Java service. */
-const GATEWAY = "container.security.gateway.enable";
+const GATEWAY = "container.security.gateway.enable"; // true by default in the Java service
 
 /** Makes the Java default of the gateway key explicit in the main file. */
 export function withGateway({ text, changes }: Converted, { keys }: OldConfiguration): Converted {

@@ -60,8 +60,7 @@ interface FoundFiles {
   readonly left: readonly string[]; // entries that cannot be copied, with reasons
 }
 
-/** Bytes; the largest map file and truststore are smaller. */
-const MAX_FILE = 256 * 1024 * 1024;
+const MAX_FILE = 256 * 1024 * 1024; // bytes; the largest map file and truststore are smaller
 
 /** Reads all files below `conf/`; follows links to files, not to folders. @throws {CommandFailed} If something is unreadable. */
 export async function readFiles(conf: string): Promise<FoundFiles> {

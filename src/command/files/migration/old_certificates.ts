@@ -42,8 +42,7 @@ function certificatesOfStore(content: Uint8Array, passwords: readonly string[]):
   return [...passwords.values().map(open).find((store) => store !== undefined)?.certificates ?? []];
 }
 
-/** Most passwords to try, from the service's key store and its truststores. */
-const MAX_PASSWORDS = 8;
+const MAX_PASSWORDS = 8; // most passwords to try, from the service's key store and its truststores
 
 function passwordsIn({ entries }: Properties): string[] {
   const values = [...entries.values()].filter(({ key }) => /password$/i.test(key))

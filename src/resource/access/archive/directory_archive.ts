@@ -1,9 +1,8 @@
 import { HeaderList, type HttpResponse } from "../../../model/http_message.ts";
 import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
-import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";
 import { contentDisposition } from "../content_disposition.ts";
-import type { UseOfShare } from "../use_of_share.ts";
+import type { OpenedContent } from "../use_of_share.ts";
 import { resumed, SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
@@ -11,10 +10,7 @@ import { zipArchive } from "./zip_archive.ts";
 export async function directoryArchive(
   call: Call,
   { server, path }: { readonly server: { readonly name: string }; readonly path: string },
-  { session, begin }: {
-    readonly session: DaemonSession;
-    readonly begin: (headers: HeaderList, ranged: boolean) => Promise<Pick<UseOfShare, "finish">>;
-  },
+  { session, begin }: OpenedContent,
 ): Promise<HttpResponse> {
   const name = nameOf(withoutSlash(path)) || server.name;
   const headers = HeaderList.of({

@@ -127,7 +127,7 @@ export class SharedTree {
   #note(name: string): ArchiveEntry {
     const reasons = Array.from(this.#missing, ([reason, times]) => `${times} x ${reason}\n`);
     const text = new TextEncoder().encode(`Not in this archive:\n\n${reasons.join("")}`);
-    return { name, size: text.length, open: () => chunks(text) };
+    return { name, size: text.length, open: () => ReadableStream.from([text]) };
   }
 }
 
@@ -137,9 +137,7 @@ function isLeftOut(error: unknown): boolean {
 }
 
 /** Returns the bytes of a file after the first have arrived; undefined if the daemon refuses to open it. */
-async function begun(
-  bytes: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
+async function begun(bytes: AsyncIterable<Uint8Array<ArrayBuffer>>) {
   const iterator = bytes[Symbol.asyncIterator]();
   try {
     return resumed(await iterator.next(), iterator);
@@ -185,8 +183,4 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
 function safePart(name: string): string {
   const safe = name.replaceAll("\\", "_").replaceAll("/", "_").replace(/^([A-Za-z]):/, "$1_");
   return /^\.{0,2}$/.test(safe) ? "_" : safe;
-}
-
-async function* chunks(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-  yield await Promise.resolve(bytes);
 }

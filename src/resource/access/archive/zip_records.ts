@@ -13,8 +13,7 @@ const MAX_16 = 0xffff;
 const VERSION = 45;
 const MADE_BY_UNIX = 3 << 8 | VERSION;
 
-/** Checksum and sizes after the file (bit 3), names in UTF-8 (bit 11; 4.4.4). */
-const FLAGS = 1 << 3 | 1 << 11;
+const FLAGS = 1 << 3 | 1 << 11; // checksum and sizes after the file (bit 3), names in UTF-8 (bit 11; 4.4.4)
 
 const ZIP64_FIELD = 1;
 

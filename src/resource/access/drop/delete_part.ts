@@ -9,8 +9,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
-/** Per upload; a directory may hold many files. */
-const MAX_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 300_000; // per upload; a directory may hold many files
 
 /**
  * Deletes a partial file that the caller holds, and releases its quota. Ends a replacement that the caller holds.

@@ -1,8 +1,7 @@
 import { hasForbiddenCharacter, hasInvisibleCharacter } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 
-/** Bytes; leaves room for suffixes within the 255 of file systems. */
-const MAX_BYTES = 200;
+const MAX_BYTES = 200; // bytes; leaves room for suffixes within the 255 of file systems
 
 const MAX_DIRECTORIES = 16;
 

@@ -3,13 +3,11 @@ import type { Body, HeaderList } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 import { contentLength } from "./upload_range.ts";
 
-/** Includes empty fields. */
-const MAX_PARTS = 1000;
+const MAX_PARTS = 1000; // with empty fields
 const MAX_FIELDS = 10;
 const MAX_HEAD = 8 * 1024;
 
-/** RFC 2046, 5.1.1. */
-const MAX_BOUNDARY_LENGTH = 70;
+const MAX_BOUNDARY_LENGTH = 70; // RFC 2046, 5.1.1
 
 interface FormFile {
   readonly name: string; // as the browser names it, with directories if a directory was chosen

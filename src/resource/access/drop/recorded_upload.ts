@@ -133,12 +133,7 @@ export function uploadId({ server, share, key }: UploadId): UploadId {
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
-async function discardUpload(
-  { log }: Call,
-  place: UploadPlace,
-  id: UploadId,
-  parts: UploadParts,
-): Promise<UploadedFile | undefined> {
+async function discardUpload({ log }: Call, place: UploadPlace, id: UploadId, parts: UploadParts) {
   try {
     const upload = await parts.uploads.unfinished.store.acquire(id, crypto.randomUUID());
     if (upload === undefined || upload === "busy") return undefined;
@@ -149,12 +144,7 @@ async function discardUpload(
 }
 
 /** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
-async function store(
-  held: HeldUpload,
-  place: UploadPlace,
-  request: UploadRequest,
-  parts: UploadParts,
-): Promise<UploadedFile | { readonly received: number }> {
+async function store(held: HeldUpload, place: UploadPlace, request: UploadRequest, parts: UploadParts) {
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const former = held.upload;
@@ -223,11 +213,7 @@ async function planned(
 }
 
 /** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
-async function deepestDirectory(
-  session: DaemonSession,
-  { path }: UploadPlace,
-  name: string,
-): Promise<{ readonly directory: string; readonly missing: number }> {
+async function deepestDirectory(session: DaemonSession, { path }: UploadPlace, name: string) {
   let directory = parentOf(`${path}${name}`);
   for (let missing = 0;; missing++) {
     const entry = directory === path ? undefined : await find(session, directory);
@@ -291,8 +277,7 @@ async function write(
   return { received: first + sent, hex };
 }
 
-/** Attempts to find a free name under contention. */
-const MAX_TRIES = 50;
+const MAX_TRIES = 50; // attempts to find a free name under contention
 
 /** Records the final name before the rename, and completion after it, so that later requests know what was done. */
 async function renameToFinal(
@@ -358,7 +343,6 @@ async function recordCompletion(
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
-/** Returns the final name of a file, below the place. */
 function finalName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }

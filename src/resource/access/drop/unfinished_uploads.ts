@@ -3,13 +3,9 @@ import { httpError } from "../../../model/http_error.ts";
 import { UPLOAD_LEASE_MS } from "../../../sharing/store/share_sql.ts";
 import type { Upload, UploadId, UploadStore } from "../../../sharing/store/upload_store.ts";
 
-/** Renewal of a hold, in milliseconds. */
-const RENEW_MS = 3_000;
+const RENEW_MS = 3_000; // renewal of a hold, in milliseconds
+const POLL_MS = 250; // poll for an upload held by another instance, in milliseconds
 
-/** Poll for an upload held by another instance, in milliseconds. */
-const POLL_MS = 250;
-
-/** Upload held by one request. */
 export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;

@@ -9,8 +9,7 @@ export type UploadRange =
   /** Asks how many bytes have arrived. */
   | { readonly kind: "question"; readonly total: number };
 
-/** 1 PiB, so that numbers stay exact. */
-const MAX_BYTES = 2 ** 50;
+const MAX_BYTES = 2 ** 50; // 1 PiB, so that numbers stay exact
 
 /** Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws {ERR_INVALID_REQUEST} */
 export function parseUploadRange(headers: HeaderList): UploadRange {
