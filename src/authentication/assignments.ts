@@ -134,7 +134,10 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
   return attempt(() => (new Assignments(config, SILENT), []), InvalidFile, ({ diagnostics }) => diagnostics);
 }
 
-function compiled({ text, origin }: ExpressionConfig, report: (diagnostic: Diagnostic) => void) {
+function compiled(
+  { text, origin }: ExpressionConfig,
+  report: (diagnostic: Diagnostic) => void,
+): Expression | undefined {
   return attempt(() => compileExpression(text), InvalidExpression, ({ message }) => {
     const expected = `Expected an expression as the manual describes: ${message}`;
     report({ severity: "error", ...origin, found: text.slice(0, 200), expected });

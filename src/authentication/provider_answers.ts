@@ -46,7 +46,9 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
   return printable(clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean);
 }
 
-function errorOf({ headers, body }: OutgoingResponse) {
+function errorOf(
+  { headers, body }: OutgoingResponse,
+): { readonly error: string; readonly description: string } {
   const reply = parse(body);
   const member = (name: string) => {
     const value: unknown = typeof reply === "object" && reply !== null ? Reflect.get(reply, name) : undefined;

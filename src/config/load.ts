@@ -100,7 +100,10 @@ const READERS: readonly SectionReader[] = [
 ];
 
 /** Reads every section despite errors, to report all diagnostics together. */
-async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostName">) {
+async function readAll(
+  reader: KeyReader,
+  context: Pick<Known, "kinds" | "hostName">,
+): Promise<{ readonly parts: Parts; readonly complete: boolean }> {
   let parts: Parts = {};
   let complete = true;
   for (const read of READERS) {

@@ -70,7 +70,11 @@ export async function readOthers(
 }
 
 /** Returns an expression's text, or the content of `@file` (credentials.md 6.1). */
-async function readExpression(reader: KeyReader, key: string, text: string | undefined) {
+async function readExpression(
+  reader: KeyReader,
+  key: string,
+  text: string | undefined,
+): Promise<ExpressionConfig | undefined> {
   if (text === undefined) return undefined;
   if (!text.startsWith("@")) return { text, origin: reader.origin(key) };
   const file = resolve(reader.workingDirectory, text.slice(1).trim());

@@ -148,7 +148,10 @@ export const readAttributes = chainReader("attributes", ATTRIBUTES);
 /** Reads dynamic sources. */
 export const readDynamicAttributes = chainReader("dynamicAttributes", DYNAMIC_ATTRIBUTES);
 
-function chainReader(part: "attributes" | "dynamicAttributes", section: typeof ATTRIBUTES): SectionReader {
+function chainReader(
+  part: "attributes" | "dynamicAttributes",
+  section: typeof ATTRIBUTES,
+): SectionReader {
   return async (reader, { kinds }) => {
     const keys = reader.read(section);
     const of = { prefix: section.prefix, order: keys?.order, common: SOURCE, list: kinds.sources };
@@ -184,7 +187,10 @@ export async function readAuthentication(
 }
 
 /** Warns if a provider would receive another's tokens, with which it could impersonate users. */
-function checkTokens(reader: KeyReader, authenticators: readonly OfKind[]): void {
+function checkTokens(
+  reader: KeyReader,
+  authenticators: readonly OfKind[],
+): void {
   const receivers = authenticators.flatMap(({ config, kind }) => {
     const tokens = kind.sentTokens?.(config);
     return tokens === undefined ? [] : [{ name: config.name, tokens }];

@@ -120,7 +120,11 @@ function readInstances(
   return instances.length === count ? instances : undefined;
 }
 
-function checkInstance(reader: KeyReader, prefix: string, { ssl, allowUnverifiable }: DaemonInstanceConfig) {
+function checkInstance(
+  reader: KeyReader,
+  prefix: string,
+  { ssl, allowUnverifiable }: DaemonInstanceConfig,
+): void {
   if (allowUnverifiable) warnOfUnverifiable(reader, prefix);
   if (!ssl) {
     reader.warn(

@@ -87,7 +87,11 @@ export class Queue {
 }
 
 /** Settles with the work, at the latest `maxTurnMs` after the `previous` request. */
-async function noLongerThan(work: Promise<void>, previous: Promise<void> | undefined, maxTurnMs: number) {
+async function noLongerThan(
+  work: Promise<void>,
+  previous: Promise<void> | undefined,
+  maxTurnMs: number,
+): Promise<void> {
   await Promise.race([work, previous]);
   await within(work, maxTurnMs);
 }

@@ -235,7 +235,13 @@ export class Files {
    * Renames a file or directory. If it or an existing target is a directory, sets the target aside first.
    * @param source Must exist without the target: a link could lead to it through the target.
    */
-  async #rename(session: DaemonSession, from: string, to: string, kind: Entry["kind"], source = from) {
+  async #rename(
+    session: DaemonSession,
+    from: string,
+    to: string,
+    kind: Entry["kind"],
+    source = from,
+  ): Promise<void> {
     const rename = () => withParent(session, to, () => session.rename(from, to));
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();

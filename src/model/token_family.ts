@@ -15,7 +15,11 @@ interface LineMember {
 export const MAX_ANCESTORS = 16;
 
 /** Returns the family of a new token. @param former Its parent's. @param now Milliseconds since the epoch. */
-export function familyWith(former: TokenFamily | undefined, token: LineMember, now: number): TokenFamily {
+export function familyWith(
+  former: TokenFamily | undefined,
+  token: LineMember,
+  now: number,
+): TokenFamily {
   if (former === undefined) return { ...token, since: now, root: token.id, line: [] };
   const { id, expires, since, root, line } = former;
   const live = [...line, { id, expires }].filter((member) => member.expires * 1000 > now);

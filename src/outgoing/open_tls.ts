@@ -87,7 +87,10 @@ interface PlainTransport {
 }
 
 /** Returns the transport through the proxy or the exchange before TLS, if the target needs one. */
-function plainTransport(target: TlsTarget, { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules) {
+function plainTransport(
+  target: TlsTarget,
+  { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules,
+): PlainTransport | undefined {
   const { host } = target;
   if (beforeTls !== undefined) {
     const open = async () => {
@@ -145,7 +148,11 @@ async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boole
 }
 
 /** Waits for a step of opening a connection; closes the connection if it fails or on the signal. */
-async function closeOnFailure(step: Promise<unknown>, connection: Deno.Conn, signal: AbortSignal) {
+async function closeOnFailure(
+  step: Promise<unknown>,
+  connection: Deno.Conn,
+  signal: AbortSignal,
+): Promise<void> {
   await unlessAborted(step, signal).catch((error) => {
     connection.close();
     throw error;
@@ -200,7 +207,10 @@ export function connectionOver(connection: Deno.Conn): TlsConnection {
   };
 }
 
-async function openPinned(target: TlsTarget, { hostnameChecking, trust, log, signal }: TlsRules) {
+async function openPinned(
+  target: TlsTarget,
+  { hostnameChecking, trust, log, signal }: TlsRules,
+): Promise<TlsConnection> {
   const { host } = target;
   const { certificate: cert, key } = trust.clientCertificate ?? {};
   const socket = connectUnverified(target, { ca: [...trust.anchors], cert, key }); // compared below instead

@@ -62,7 +62,10 @@ export async function changeBans(call: Call, { servers, admin }: AdminPageParts)
   return redirect(`${call.root}admin#bans`);
 }
 
-function serviceFacts({ certificate, shares }: CoreStatus, { version, upSince, clock }: ServiceFacts) {
+function serviceFacts(
+  { certificate, shares }: CoreStatus,
+  { version, upSince, clock }: ServiceFacts,
+): Markup {
   const now = clock();
   return factList([
     [SAYS.version, version],

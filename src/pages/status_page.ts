@@ -165,7 +165,11 @@ const GROUP_HOLDS_MS = 600_000;
 const GROUP_PAUSE_MS = 60_000;
 
 /** Returns the groups of a session if the daemon refuses them; `undefined` also if the service opens no sessions there. */
-async function refusedGroup(call: Call, server: string, { sessions, groups }: StatusParts) {
+async function refusedGroup(
+  call: Call,
+  server: string,
+  { sessions, groups }: StatusParts,
+): Promise<string | undefined> {
   const client = sessions.get(server);
   const { uid, groups: group } = accountOn(call, server) ?? {};
   if (client === undefined || uid === undefined || group === undefined) return undefined;

@@ -136,7 +136,9 @@ export function scriptText(base: string, [server = "SERVER"]: Iterable<string>):
 }
 
 /** Reads the request of a program; returns the error if it is invalid. */
-async function readBegin(call: Call) {
+async function readBegin(
+  call: Call,
+): Promise<{ readonly client: string; readonly query: string } | HttpError> {
   try {
     const form = await readForm(call);
     const client = form.get("client_id") ?? "";

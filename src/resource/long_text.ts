@@ -112,7 +112,10 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-async function collect(source: AsyncIterator<string>, characters: number) {
+async function collect(
+  source: AsyncIterator<string>,
+  characters: number,
+): Promise<{ readonly text: string; readonly ended: boolean }> {
   let text = "";
   while (text.length <= characters) {
     const { done, value } = await source.next();

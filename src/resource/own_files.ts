@@ -1,5 +1,5 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
-import { Files } from "../files/files.ts";
+import { Files, type FilesSession } from "../files/files.ts";
 import type { PathLimits } from "../files/path_limits.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
@@ -59,7 +59,10 @@ export async function ownFiles(
 }
 
 /** Resolves relative patterns as a session in the home directory does. Suffix patterns (`*.txt`) apply everywhere. */
-async function fromHome({ includes, excludes }: PathLimits, home: () => Promise<string>) {
+async function fromHome(
+  { includes, excludes }: PathLimits,
+  home: () => Promise<string>,
+): Promise<PathLimits> {
   const patterns = [includes, excludes].flatMap((list) => patternsOf(list ?? ""));
   if (!patterns.some(dependsOnDirectory)) return { includes, excludes };
   const start = await home();
@@ -72,7 +75,11 @@ async function fromHome({ includes, excludes }: PathLimits, home: () => Promise<
 }
 
 /** Returns the session for a path: it begins in the directory of the token that contains it, else at the root. */
-function confined(call: Call, path: string, limits: PathLimits) {
+function confined(
+  call: Call,
+  path: string,
+  limits: PathLimits,
+): Pick<FilesSession, "scope" | "within" | "permission"> {
   const capabilities = capabilitiesOf(call.caller);
   const directories = capabilities?.map(({ path }) => path) ?? restrictionsOf(call.caller).paths;
   const around = directories?.filter((directory) => `${path}/`.startsWith(directory)) ?? [];

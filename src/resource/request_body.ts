@@ -40,7 +40,10 @@ async function readWhole({ headers, body }: Body, timeoutMs: number): Promise<Ui
   });
 }
 
-async function collect(reader: ReadableStreamDefaultReader<Uint8Array>, late: Promise<never>) {
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  late: Promise<never>,
+): Promise<Uint8Array> {
   const whole = new Uint8Array(MAX_BYTES);
   let size = 0;
   for (;;) {

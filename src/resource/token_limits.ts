@@ -100,7 +100,10 @@ function below(pattern: string, start: string): string {
   throw httpError("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a restricted token");
 }
 
-async function absoluteStart(file: string, home: () => Promise<string | undefined>) {
+async function absoluteStart(
+  file: string,
+  home: () => Promise<string | undefined>,
+): Promise<string | undefined> {
   const from = file.startsWith("/") ? "" : await home();
   if (from === undefined) return undefined;
   const path = absolutePath(from === "" ? file : `${from}/${file}`);

@@ -257,7 +257,10 @@ function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse
 const NOT_WRITTEN = new Set<ErrorCode>(["ERR_AUDIT_UNAVAILABLE", "ERR_RECORD_STORE", "ERR_SHARE_STORE"]);
 
 /** Writes the log line, and for decisions the audit line. */
-function record({ route, client, dn, via, facts, log }: Handling, { method, status, failure, ms }: Answered) {
+function record(
+  { route, client, dn, via, facts, log }: Handling,
+  { method, status, failure, ms }: Answered,
+): void {
   const mustAct = status === 500 || (failure !== undefined && NOT_WRITTEN.has(failure.code));
   const level = mustAct ? "error" : status > 500 ? "warn" : "info";
   const fields = { method, route: route?.path, status, ms, client, dn, user: facts.user, error: failure };

@@ -107,7 +107,11 @@ interface Version<T> {
   readonly digest: string;
 }
 
-async function firstVersion<T>(path: string, parse: ParseBytes<T>, options: WatchOptions<T>) {
+async function firstVersion<T>(
+  path: string,
+  parse: ParseBytes<T>,
+  options: WatchOptions<T>,
+): Promise<Version<T>> {
   const { source = DISK, fallback } = options;
   try {
     const bytes = await source.read(path, options.maxBytes);
@@ -189,7 +193,10 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Reads the bytes while the fingerprint does not change. */
-  async #readWhole(fingerprint: string, attempts: number) {
+  async #readWhole(
+    fingerprint: string,
+    attempts: number,
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined } | undefined> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const bytes = await this.#source.read(this.path, this.options.maxBytes);
       const after = await this.#fingerprint();

@@ -86,7 +86,10 @@ async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promi
   }
 }
 
-async function answerAdmin({ id, request }: ToCoreWorker & { kind: "admin" }, { service, publish }: Core) {
+async function answerAdmin(
+  { id, request }: ToCoreWorker & { kind: "admin" },
+  { service, publish }: Core,
+): Promise<void> {
   try {
     publish({ id, answer: await service.admin.call(request) });
   } catch (error) {

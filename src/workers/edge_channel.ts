@@ -47,7 +47,9 @@ export class EdgeChannel {
     entry.outgoing?.cancel("the client is gone");
   }
 
-  async #serve([, id, method, path, query, client, fields, whole, streamed]: RequestMessage): Promise<void> {
+  async #serve(
+    [, id, method, path, query, client, fields, whole, streamed]: RequestMessage,
+  ): Promise<void> {
     const entry: PendingCall = { gone: new AbortController() };
     this.#calls.set(id, entry);
     let body: Body = whole;

@@ -62,7 +62,10 @@ async function listen(options: EdgeOptions, answer: Handler, log: Logger): Promi
   });
 }
 
-async function start({ options, metrics }: ToEdgeWorker & { kind: "start" }, log: Logger) {
+async function start(
+  { options, metrics }: ToEdgeWorker & { kind: "start" },
+  log: Logger,
+): Promise<HttpsEdge | undefined> {
   const [running, metricsPage] = await Promise.all([listen(options, answer, log), metricsEdge]);
   if (running === undefined || (metrics !== undefined && metricsPage === undefined)) return undefined;
   measurements = new Measurements(() => running.counted(), (report) => post({ kind: "measured", report }));

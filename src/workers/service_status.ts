@@ -20,7 +20,9 @@ interface ServiceState {
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer>;
 }
 
-async function coreStatus(supervisor: ServiceState) {
+async function coreStatus(
+  supervisor: ServiceState,
+): Promise<CoreStatus | Pick<CoreStatus, "refusedFiles"> & { readonly diagnostic: string }> {
   const { refusedCertificates } = supervisor.reports;
   try {
     const answer = await supervisor.call({ command: "status" }, CORE_MS);

@@ -43,7 +43,10 @@ export interface WorkerLog {
 }
 
 /** Returns a logger that sends batches to the supervisor, which writes the file; it sends warnings and errors at once. */
-export function workerLog(post: (text: string) => void, threshold: Level | (() => Level)): WorkerLog {
+export function workerLog(
+  post: (text: string) => void,
+  threshold: Level | (() => Level),
+): WorkerLog {
   let batch: string[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {

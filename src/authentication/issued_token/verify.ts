@@ -184,7 +184,9 @@ class IssuedTokenAuthenticator implements Authenticator {
 }
 
 /** Returns the facts in an own token; the caller ignores others, which could claim any account. @throws {InvalidToken} */
-function decidedOf(token: SignedToken): Omit<Identity, "dn" | "method" | "via"> {
+function decidedOf(
+  token: SignedToken,
+): Omit<Identity, "dn" | "method" | "via"> {
   const uid = optionalText(token, "uid");
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");

@@ -142,7 +142,10 @@ const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
  * Returns for the log why a token is no access token (RFC 8725, 3.11 and 3.12). Issuers without `at+jwt` mark
  * types by claims (Keycloak's `typ`, Cognito's `token_use`).
  */
-function otherKind(header: ReadonlyMap<string, unknown>, claims: ReadonlyMap<string, unknown>) {
+function otherKind(
+  header: ReadonlyMap<string, unknown>,
+  claims: ReadonlyMap<string, unknown>,
+): string | undefined {
   for (const name of TYPE_CLAIMS) {
     const value = claims.get(name);
     const isAccess = value === undefined || (typeof value === "string" && ACCESS.has(value.toLowerCase()));

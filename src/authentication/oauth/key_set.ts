@@ -105,7 +105,9 @@ export class KeySet {
     this.#nextAt = this.parts.elapsed() + (this.#caused < BURST ? 0 : Math.min(doubled, LONGEST_PAUSE_MS));
   }
 
-  async #matchingNow(header: KeyHeader): Promise<readonly KeyObject[]> {
+  async #matchingNow(
+    header: KeyHeader,
+  ): Promise<readonly KeyObject[]> {
     const cached = this.#cached;
     if (cached === undefined || this.parts.elapsed() - cached.since >= KEPT_MS) return [];
     const { alg, kid } = header;

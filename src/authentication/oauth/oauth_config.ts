@@ -282,7 +282,10 @@ async function readClientLogin(
   return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
 }
 
-async function readClientKey(file: string, { reader, prefix }: Pick<Place, "reader" | "prefix">) {
+async function readClientKey(
+  file: string,
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): Promise<string | undefined> {
   reader.addSource(file);
   try {
     const pem = new TextDecoder().decode(await readRegularFile(file));
@@ -346,7 +349,10 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   }
 }
 
-function checkCapabilities({ capabilities, capabilitiesBase: base }: Values, { reader, prefix }: Place) {
+function checkCapabilities(
+  { capabilities, capabilitiesBase: base }: Values,
+  { reader, prefix }: Place,
+): void {
   if (base === undefined) return;
   if (!capabilities) reader.error(`${prefix}capabilitiesBase`, `expected ${prefix}capabilities=true too`);
   if (!/^(?:\/[^/*?[\]:%]+)+$/.test(base) || /\/\.{1,2}(?:\/|$)/.test(base)) {
@@ -356,7 +362,10 @@ function checkCapabilities({ capabilities, capabilitiesBase: base }: Values, { r
 }
 
 /** Selects the naming scheme; only the Java service's two may be combined. */
-function readNaming({ issuer, identity, identityTemplate, dnTemplate }: Values, { reader, prefix }: Place) {
+function readNaming(
+  { issuer, identity, identityTemplate, dnTemplate }: Values,
+  { reader, prefix }: Place,
+): { readonly identityTemplate: string | undefined; readonly dnTemplate: string | undefined } {
   if (dnTemplate !== undefined) {
     reader.warn(`${prefix}dnTemplate`, `deprecated, expected ${prefix}identityAssign`, dnTemplate);
   }

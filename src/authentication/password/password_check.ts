@@ -80,7 +80,11 @@ export class PasswordCheck {
     return this.#matchers.md5(own ?? MD5_DECOY, password) && own !== undefined;
   }
 
-  async #matchesOne(hash: StoredHash | undefined, costs: readonly ScryptCost[], password: string) {
+  async #matchesOne(
+    hash: StoredHash | undefined,
+    costs: readonly ScryptCost[],
+    password: string,
+  ): Promise<boolean> {
     if (this.#matchesMd5(hash, password)) return true;
     const own = hash?.kind === "scrypt" ? hash : undefined;
     if (own !== undefined && await this.#matchers.scrypt(own, password)) return true;

@@ -294,7 +294,11 @@ function family(type: SshKeyType): string {
 }
 
 /** Returns all keys that daemons report. @throws {ERR_KEY_LOOKUP_FAILED} If none is found and a daemon fails. */
-async function keysIn(directory: KeyDirectory, account: string, waiter: SemaphoreWaiter) {
+async function keysIn(
+  directory: KeyDirectory,
+  account: string,
+  waiter: SemaphoreWaiter,
+): Promise<readonly AuthorizedKey[]> {
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {
     found.push(...keys);

@@ -76,7 +76,9 @@ function sourceLine({ source, entry, attributes = {}, failure, elsewhere }: Sour
   return [name, `${place}${values.length === 0 ? "knows nothing of this user" : values.join("; ")}`];
 }
 
-function userFacts({ role, availableRoles, uid, availableUids, group, availableGroups }: UserAttributes) {
+function userFacts(
+  { role, availableRoles, uid, availableUids, group, availableGroups }: UserAttributes,
+): string {
   return [
     `role ${choice(role, availableRoles)}`,
     uid === undefined ? "no account" : `account ${choice(uid, availableUids)}`,

@@ -119,7 +119,10 @@ async function stillOld({ root }: JavaInstallation): Promise<readonly string[]> 
 }
 
 /** Runs `check` on the copy, which prints its findings, or returns them with `--json`. */
-async function checkCopy(given: Pick<Given<"json", never>, "flag">, io: CommandIo) {
+async function checkCopy(
+  given: Pick<Given<"json", never>, "flag">,
+  io: CommandIo,
+): Promise<{ readonly status: number; readonly value: unknown }> {
   const args = ["--config", `${CONF}/${MAIN_FILE}`];
   if (!given.flag("json")) return { status: await check.run(args, io), value: undefined };
   let said = "";

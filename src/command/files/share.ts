@@ -129,7 +129,10 @@ export const share = defineCommands({
   commands: [list, show, remove, chown, importShares],
 });
 
-function serverOf(given: Pick<Given<"server", never>, "text">, servers: readonly string[]) {
+function serverOf(
+  given: Pick<Given<"server", never>, "text">,
+  servers: readonly string[],
+): string | undefined {
   const server = given.text("server");
   if (server !== undefined && !servers.includes(server)) {
     throw new CommandFailed(`No sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);

@@ -166,7 +166,12 @@ function decrypt(algorithm: DerElement, data: DerElement, password: string | und
 }
 
 /** Decrypts PBES2 (RFC 8018, 6.2). */
-function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, password: string | undefined) {
+function decryptPbes2(
+  algorithm: DerElement,
+  _id: string,
+  data: Uint8Array,
+  password: string | undefined,
+): Uint8Array {
   const [derivation, encryption] = algorithm.child(1).children();
   const cipher = CIPHERS.get(encryption?.child(0).objectId() ?? "");
   if (derivation?.child(0).objectId() !== PBKDF2 || encryption === undefined || cipher === undefined) {
@@ -182,7 +187,12 @@ function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, pass
   return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
 }
 
-function decryptOld(algorithm: DerElement, id: string, data: Uint8Array, password: string | undefined) {
+function decryptOld(
+  algorithm: DerElement,
+  id: string,
+  data: Uint8Array,
+  password: string | undefined,
+): Uint8Array {
   const cipher = OLD_CIPHERS.get(id);
   if (cipher === undefined) throw unsupported("encryption");
   const [salt, count] = algorithm.child(1).children();

@@ -412,7 +412,11 @@ async function sendBody(
   }
 }
 
-async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, ms: number, signal: AbortSignal) {
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   using _timer = setTimeout(
     () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),

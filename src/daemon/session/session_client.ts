@@ -210,7 +210,11 @@ export class SessionClient {
   }
 
   /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */
-  async #logIn(first: ControlConnection, { instance, host, port }: Listening, wanted: OwnSession) {
+  async #logIn(
+    first: ControlConnection,
+    { instance, host, port }: Listening,
+    wanted: OwnSession,
+  ): Promise<ControlConnection> {
     const { socket, socket: { signal } } = first;
     let control = first;
     try {

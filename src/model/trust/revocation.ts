@@ -27,7 +27,11 @@ const ISSUERS_PER_LIST = 64;
 const ANSWERS_PER_LIST = 10_000;
 
 /** Finds a revoked certificate of a path from `findPath`, except for the anchor, and why: `the certificate of …`. */
-export function findRevoked(path: readonly X509Certificate[], { mode, lists }: Revocation, at: number) {
+export function findRevoked(
+  path: readonly X509Certificate[],
+  { mode, lists }: Revocation,
+  at: number,
+) {
   const all = readLists(lists);
   for (const [i, certificate] of path.entries()) {
     const issuer = path[i + 1];

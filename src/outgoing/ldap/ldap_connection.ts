@@ -45,7 +45,11 @@ function messageLength(bytes: Uint8Array): number | undefined {
 }
 
 /** Returns the parts of an element: the first of these tags, the others of `rest`. @throws {InvalidLdapMessage} */
-function partsOf(element: DerElement | undefined, tags: readonly number[], rest?: number) {
+function partsOf(
+  element: DerElement | undefined,
+  tags: readonly number[],
+  rest?: number,
+): readonly DerElement[] {
   const parts = element?.children() ?? [];
   const fits = parts.length >= tags.length && parts.every(({ tag }, i) => tag === (tags[i] ?? rest ?? tag));
   if (!fits) throw new InvalidLdapMessage("the message is not well-formed");

@@ -114,7 +114,11 @@ export class LdapServer {
   }
 
   /** Servers close idle connections: one that does so before any answer is replaced, once. */
-  async #exchange<T>(purpose: Purpose, signal: AbortSignal, use: (connection: LdapConnection) => Promise<T>) {
+  async #exchange<T>(
+    purpose: Purpose,
+    signal: AbortSignal,
+    use: (connection: LdapConnection) => Promise<T>,
+  ): Promise<T> {
     for (let kept = this.#take(purpose);; kept = undefined) {
       const connection = kept ?? await this.#open(purpose, signal);
       try {
@@ -154,7 +158,11 @@ export class LdapServer {
   }
 }
 
-async function closingOn<T>(signal: AbortSignal, connection: LdapConnection, use: () => Promise<T>) {
+async function closingOn<T>(
+  signal: AbortSignal,
+  connection: LdapConnection,
+  use: () => Promise<T>,
+): Promise<T> {
   const close = () => connection.close();
   signal.addEventListener("abort", close, { once: true });
   try {

@@ -122,7 +122,11 @@ function deletion(
 }
 
 /** Returns the extent of a deletion; undefined for more than {@link MAX_DELETED} entries. */
-async function contentsOf(session: DaemonSession, path: string, { kind, size, modified }: Entry) {
+async function contentsOf(
+  session: DaemonSession,
+  path: string,
+  { kind, size, modified }: Entry,
+): Promise<Contents | undefined> {
   if (kind !== "directory") return { files: 1, directories: 0, bytes: size, version: `${size} ${modified}` };
   let [files, directories, bytes, latest] = [0, 0, 0, ""];
   const waiting = [`${withoutSlash(path)}/`.replace("//", "/")];

@@ -101,7 +101,12 @@ export async function creationRights(
 }
 
 /** Reports whether a path is in the home directory; an account whose home is the root has none. */
-async function isAtHome(path: string, uid: string, { facts }: SharedServer, signal: AbortSignal) {
+async function isAtHome(
+  path: string,
+  uid: string,
+  { facts }: SharedServer,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     const info = await facts.daemons.userInfo(uid, signal);
     if (info.kind !== "known" || info.home === undefined) return false;

@@ -1,7 +1,7 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { hasGroups, localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { userAttributes } from "../../attributes/user_attributes.ts";
+import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -61,7 +61,10 @@ export class ShareOwners {
     return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];
   }
 
-  #ask({ dn, uid, uidServers }: Pick<Identity, "dn" | "uid" | "uidServers">, signal: AbortSignal) {
+  #ask(
+    { dn, uid, uidServers }: Pick<Identity, "dn" | "uid" | "uidServers">,
+    signal: AbortSignal,
+  ): Promise<UserAttributes> {
     const owner = { dn, uid, uidServers, method: "SHARE", via: "share", absent: true } as const;
     return userAttributes(this.source, owner, { preferences: {}, signal });
   }

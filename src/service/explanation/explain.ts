@@ -161,7 +161,9 @@ function refusalBy(bans: readonly Ban[] = []): string | undefined {
     : `too many failed logins, has to wait until ${until}`;
 }
 
-async function identityOf({ parts: { chain }, caller, headers, signal, record, log }: Explaining) {
+async function identityOf(
+  { parts: { chain }, caller, headers, signal, record, log }: Explaining,
+): Promise<Identity> {
   const { dn, login, certificate, clientAddress } = caller;
   if (dn !== undefined) return { dn, ...ASSUMED };
   if (login !== undefined && certificate !== undefined) {

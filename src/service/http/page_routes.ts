@@ -55,7 +55,10 @@ export async function downloadWithPages(call: Call, sharing: SharingParts): Prom
 }
 
 /** Returns the login route. @param unauthenticated Creates the 401. */
-export function loginRoute(parts: SignInParts, unauthenticated: (reason: string) => Error): Route {
+export function loginRoute(
+  parts: SignInParts,
+  unauthenticated: (reason: string) => Error,
+): Route {
   return {
     method: "GET",
     path: "/login",

@@ -14,7 +14,10 @@ export function coveringPaths(path: string): readonly string[] {
  * then the owner with the oldest share, so that nobody can intercept users by sharing the path later. Shares with too
  * little access come last. @param shares All that cover the path and match the caller.
  */
-export function applicableShare(shares: readonly Share[], wanted: AccessLevel): Share | undefined {
+export function applicableShare(
+  shares: readonly Share[],
+  wanted: AccessLevel,
+): Share | undefined {
   const owners = [...Map.groupBy(shares, ({ owner }) => owner).values()].map((own) => ({
     share: own.reduce((best, share) => precedence(share, best) < 0 ? share : best),
     since: Math.min(...own.map(({ created }) => created)),

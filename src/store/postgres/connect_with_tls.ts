@@ -64,7 +64,12 @@ async function requestTls(socket: Duplex, { host }: PostgresServer): Promise<voi
 }
 
 /** @throws {DatabaseFailure} If the certificate is not trusted. */
-function checkServer(socket: TLSSocket, { host }: PostgresServer, anchors: readonly string[], at: number) {
+function checkServer(
+  socket: TLSSocket,
+  { host }: PostgresServer,
+  anchors: readonly string[],
+  at: number,
+): void {
   const shown = wholeChain(socket);
   const [leaf] = shown;
   const way = findPath(shown, { anchors, purpose: "serverAuth", at });

@@ -83,7 +83,10 @@ function wrongSource(
     : "it may not be used from there";
 }
 
-function admittedPrincipals({ principals }: UserCertificate, { principals: patterns }: CertificateAuthority) {
+function admittedPrincipals(
+  { principals }: UserCertificate,
+  { principals: patterns }: CertificateAuthority,
+): readonly string[] {
   if (patterns === undefined) return principals;
   const matching = (name: string, negated: boolean) =>
     patterns.some((pattern) =>

@@ -133,7 +133,12 @@ export function uploadId({ server, share, key }: UploadId): UploadId {
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
-async function discardUpload({ log }: Call, place: UploadPlace, id: UploadId, parts: UploadParts) {
+async function discardUpload(
+  { log }: Call,
+  place: UploadPlace,
+  id: UploadId,
+  parts: UploadParts,
+): Promise<UploadedFile | undefined> {
   try {
     const upload = await parts.uploads.unfinished.store.acquire(id, crypto.randomUUID());
     if (upload === undefined || upload === "busy") return undefined;
@@ -144,7 +149,12 @@ async function discardUpload({ log }: Call, place: UploadPlace, id: UploadId, pa
 }
 
 /** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
-async function store(held: HeldUpload, place: UploadPlace, request: UploadRequest, parts: UploadParts) {
+async function store(
+  held: HeldUpload,
+  place: UploadPlace,
+  request: UploadRequest,
+  parts: UploadParts,
+): Promise<UploadedFile | { readonly received: number }> {
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const former = held.upload;
@@ -213,7 +223,11 @@ async function planned(
 }
 
 /** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
-async function deepestDirectory(session: DaemonSession, { path }: UploadPlace, name: string) {
+async function deepestDirectory(
+  session: DaemonSession,
+  { path }: UploadPlace,
+  name: string,
+): Promise<{ readonly directory: string; readonly missing: number }> {
   let directory = parentOf(`${path}${name}`);
   for (let missing = 0;; missing++) {
     const entry = directory === path ? undefined : await find(session, directory);
