@@ -7,7 +7,7 @@ import { httpError, invalidRequest, isHttpError } from "../../model/http_error.t
 import type { HttpResponse } from "../../model/http_message.ts";
 import { formFiles } from "../../resource/access/drop/form_files.ts";
 import type { Call } from "../../resource/call.ts";
-import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
+import { type DavParts, davPlace, rootStays, untilBan } from "../../resource/dav/dav_call.ts";
 import { isBelow } from "../../resource/dav/dav_locks.ts";
 import {
   checkShownToken,
@@ -169,7 +169,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       await files.makeDirectory(directory, signal);
       return to(`${directory}/`);
     }
-    if (path === "/") throw httpError("ERR_OVERLAP");
+    if (path === "/") throw rootStays();
     if (task === "move") {
       const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
       const check = async (existing?: DatedEntry) => {

@@ -15,7 +15,16 @@ import type { ServerFacts } from "../server_facts.ts";
 import { accountOn } from "../share/names.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
-import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
+import {
+  type DavCall,
+  type DavParts,
+  davPlace,
+  depthOf,
+  rootStays,
+  untilBan,
+  wrongBody,
+  XML,
+} from "./dav_call.ts";
 import { entryAt, hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
 import { covers } from "./dav_locks.ts";
 import {
@@ -228,7 +237,7 @@ async function put(dav: DavCall): Promise<HttpResponse> {
 async function remove(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target: { path }, user, parts } = dav;
   depthOf(call, WHOLE);
-  if (path === "/") throw httpError("ERR_OVERLAP");
+  if (path === "/") throw rootStays();
   await requireVersion(dav);
   await requireUnlocked(dav, [{ path, below: true }, { path: withoutSlash(parentOf(path)) }]);
   await files.remove(path, call.signal);

@@ -6,6 +6,7 @@ import type { UseOfShare } from "../access/use_of_share.ts";
 import type { Call } from "../call.ts";
 import { ownFiles } from "../own_files.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
+import { notPermitted } from "../share/shared_server.ts";
 import type { DavLocks, LockUser } from "./dav_locks.ts";
 import { type DavTarget, davTarget } from "./dav_target.ts";
 import type { ConditionList } from "./if_header.ts";
@@ -84,6 +85,11 @@ export function depthOf<D extends string>({ request }: Pick<Call, "request">, kn
   const found = known.find((each) => each === depth);
   if (found === undefined) throw invalidRequest(`Depth: expected ${known.join(" or ")}`);
   return found;
+}
+
+/** Returns the error for a change of the top directory. */
+export function rootStays(): Error {
+  return notPermitted("The top directory of a server can be neither moved nor deleted");
 }
 
 /** Returns the error for a body without this element. */

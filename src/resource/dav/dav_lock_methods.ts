@@ -107,7 +107,8 @@ function textOf(element: DavElement | undefined): string {
 /** Serves `UNLOCK`. @throws {ERR_NO_LOCK | ERR_LOCKED | ERR_ACCESS_REFUSED} */
 export async function unlock(dav: DavCall): Promise<HttpResponse> {
   const { call, target: { path }, user, parts: { locks } } = dav;
-  const shown = /^\s*<([^<>\s]+)>\s*$/.exec(call.request.headers.get("Lock-Token") ?? "")?.[1];
+  // Some clients, such as npm webdav, omit the brackets of RFC 4918, 10.5.
+  const shown = /^\s*(?=\S)<?([^<>\s]+)>?\s*$/.exec(call.request.headers.get("Lock-Token") ?? "")?.[1];
   if (shown === undefined) throw invalidRequest("Lock-Token: expected the token of a lock in angle brackets");
   const found = (await locks.at(user, path)).find(({ token }) => token === shown);
   if (found === undefined) throw httpError("ERR_NO_LOCK");

@@ -22,6 +22,8 @@ const WRONG: [method: string, question: { headers?: Record<string, string>; body
     ["UNLOCK", {}, "400 ERR_INVALID_REQUEST"],
     ["UNLOCK", { headers: { "Lock-Token": "<a> <b>" } }, "400 ERR_INVALID_REQUEST"],
     ["UNLOCK", { headers: { "Lock-Token": "<a>" } }, "409 ERR_NO_LOCK"],
+    ["UNLOCK", { headers: { "Lock-Token": "<>" } }, "400 ERR_INVALID_REQUEST"],
+    ["UNLOCK", { headers: { "Lock-Token": "urn:uuid:a" } }, "409 ERR_NO_LOCK"],
   ];
 
 Deno.test("WebDAV makes, extends and removes no lock for an invalid request", async () => {
@@ -234,7 +236,8 @@ Deno.test("WebDAV locks of a directory bind its account with all below, and no o
   const token = await locked(dav, "d");
   assert.equal(await dav.told("PUT", "d/sub/new", { body: "x" }), "423 ERR_LOCKED");
   assert.equal(await dav.told("PUT", "d/sub/new", { body: "x", as: "carol", uid: "carol" }), "201");
-  assert.equal(await dav.told("UNLOCK", "d/sub", { headers: { "Lock-Token": token } }), "204");
+  // As npm webdav sends it.
+  assert.equal(await dav.told("UNLOCK", "d/sub", { headers: { "Lock-Token": token.slice(1, -1) } }), "204");
   assert.match(await locked(dav, "unmapped"), /^<opaquelocktoken:/);
   assert.equal((await Deno.stat(`${dav.root}/unmapped`)).size, 0);
   assert.equal(await locked(dav, "unmapped"), "423");
