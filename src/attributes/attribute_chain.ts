@@ -122,7 +122,7 @@ function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSe
   const joins = policy === "MERGE";
   return {
     standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : undefined),
-    extra: mergeMaps(sofar.extra, next.extra, joins ? union : undefined),
+    extra: mergeMaps(sofar.extra, next.extra, joins ? (earlier, later) => [...earlier, ...later] : undefined),
   };
 }
 

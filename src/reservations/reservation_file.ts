@@ -25,10 +25,10 @@ export function readReservationFile(text: string, context: ReadingContext) {
 }
 
 function entriesOf(text: string, file: string): readonly JsonNode[] {
-  const fail = (expected: string, line: number) =>
-    new InvalidFile([{ severity: "error", file, line, expected }]);
+  const fail = (expected: string, line: number, fix?: string) =>
+    new InvalidFile([{ severity: "error", file, line, expected, fix }]);
   const members = attempt(() => [...readMembers(text)], InvalidJson, ({ expected, line }) => {
-    throw fail(expected, line);
+    throw fail(expected, line, `correct the syntax; see: sed -n ${line}p ${file}`);
   });
   if (members.length === 0) return []; // some write {} for none
   const found = members.findLast(({ name }) => name === "reservations")?.value;

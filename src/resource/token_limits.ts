@@ -48,15 +48,13 @@ export async function confinedSession(
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
   const isFree = restrictionsOf(caller).paths === undefined;
-  const keepsFile = isFree && (file === "" || !namesOnlyPlaces(limits));
-  const start = keepsFile ? file : await absoluteStart(file, home) ?? (isFree ? file : undefined);
+  const patterns = patternsOf(`${limits.includes ?? ""}:${limits.excludes ?? ""}`);
+  // An absolute pattern requires an absolute start; beside a relative one, the home directory as the start without base.
+  const [namesPlaces, depends] = [!patterns.every(isRelativePattern), patterns.some(dependsOnDirectory)];
+  const from = isFree && namesPlaces && depends && file === "./" ? "" : file;
+  const keepsFile = isFree && (from === "" || !namesPlaces || depends);
+  const start = keepsFile ? from : await absoluteStart(file, home) ?? (isFree ? file : undefined);
   return confinedFrom({ caller }, start, limits);
-}
-
-/** Reports whether some pattern is absolute, so that the start must be, too, and no pattern depends on the start. */
-function namesOnlyPlaces({ includes = "", excludes = "" }: PathLimits): boolean {
-  const patterns = patternsOf(`${includes}:${excludes}`);
-  return !patterns.every(isRelativePattern) && !patterns.some(dependsOnDirectory);
 }
 
 /** As {@link confinedSession}, from a directory whose absolute path is known. */

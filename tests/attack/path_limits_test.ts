@@ -2,6 +2,7 @@
  * Users with limited paths choose the start folders of sessions, which patterns without leading slash follow.
  */
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import { SessionClient } from "../daemon_simulator/session_client.ts";
 import { passwordLine, runService } from "../system/running_service.ts";
 
@@ -86,6 +87,20 @@ async function codes(limits: typeof LIMITS[number], serverPath: string, paths: r
     client.close();
   }
 }
+
+Deno.test("a session in the home directory works with absolute and relative patterns in one list", async () => {
+  const limits = { "uftpd.HPC.excludes": "/etc/*: */private/*" };
+  const mixed = RELATIVE.find((each) => isDeepStrictEqual(each, limits)) ?? {};
+  await Deno.mkdir(`${system.folder}/d/private`);
+  await Deno.writeTextFile(`${system.folder}/d/private/x`, "x");
+  for (const start of ["", ".", "./"]) {
+    assert.deepEqual(await codes(mixed, start, ["d/x.txt", "d/private/x", "/etc/passwd"]), [
+      "350",
+      "534",
+      "534",
+    ]);
+  }
+});
 
 for (const limits of NAMES) {
   Deno.test(`${JSON.stringify(limits)} holds for names in all directories, wherever a session begins`, async () => {

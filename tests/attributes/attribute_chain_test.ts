@@ -126,11 +126,19 @@ Deno.test("AttributeChain by FIRST_APPLICABLE ends with the automatic source", a
   assert.deepEqual(attributes, attributeSet({ role: ["user"], xlogin: ["ann"] }));
 });
 
+Deno.test("AttributeChain by MERGE keeps the last source's value last, also if an earlier source has it", async () => {
+  const limit = (name: string, ...values: string[]) =>
+    required(fixed(name, attributeSet({}, { "uftpd.HPC.rateLimit": values })));
+  const sources = [limit("A", "1M"), limit("B", "2M"), limit("C", "1M")];
+  const { extra } = await chain("MERGE", sources).attributesOf(identity("CN=x"), signal);
+  assert.equal(extra.get("uftpd.HPC.rateLimit")?.at(-1), "1M");
+});
+
 Deno.test("AttributeChain by MERGE joins extra values and keeps a default that a later source leaves open", async () => {
   const a = fixed("A", attributeSet({ group: ["g1"] }, { note: ["x", "y"] }));
   const b = fixed("B", attributeSet({ group: [] }, { note: ["y", "z"], other: [] }));
   const attributes = await chain("MERGE", [required(a), required(b)]).attributesOf(identity("CN=x"), signal);
-  assert.deepEqual(attributes, attributeSet({ group: ["g1"] }, { note: ["x", "y", "z"], other: [] }));
+  assert.deepEqual(attributes, attributeSet({ group: ["g1"] }, { note: ["x", "y", "y", "z"], other: [] }));
 });
 
 /** Limits by policy if two sources give them, in any spelling. */

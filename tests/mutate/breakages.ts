@@ -365,7 +365,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     rows: ["a daemon closes after the login"],
     broken: "the session is not checked after the login",
     file: "src/daemon/session/session_client.ts",
-    change: instead("await checkAlive(control);", ""),
+    change: instead('await control.expect(200, "NOOP")', "await Promise.resolve()"),
     tests: [SHARED, "tests/daemon/session"],
   },
   {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { fixOf } from "../../src/command/diagnosis/fix.ts";
 import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { readReservationFile } from "../../src/reservations/reservation_file.ts";
 
@@ -113,6 +114,8 @@ Deno.test("readReservationFile() refuses a file without reservations", () => {
     assert.throws(() => read(text), (error) => {
       assert.ok(error instanceof InvalidFile);
       assert.equal(error.message, message);
+      const [remedy = ""] = error.diagnostics.map(fixOf);
+      assert.doesNotMatch(remedy, /found/);
       return true;
     });
   }

@@ -2,7 +2,7 @@ import { canonicalAddress } from "../../model/address.ts";
 import type { AccessPermission, DaemonGroup, InstanceStatus, SessionRequest } from "../daemon_group.ts";
 import { onError } from "../../model/attempt.ts";
 import type { Secret } from "../../model/secret.ts";
-import { HttpError, httpError } from "../../model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { type IdleSession, SessionQuota, type SessionQuotaOptions, type Slot } from "./session_quota.ts";
 import { ControlConnection } from "./control_connection.ts";
@@ -65,6 +65,8 @@ interface KeptSession extends IdleSession {
 
 const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon has ended an idle session
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
+/** Statuses of failures that another daemon may not have; its host may have the directory (404). */
+const ELSEWHERE = [404, 429, 503, 504];
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
@@ -114,10 +116,10 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        const canGoElsewhere = error instanceof SessionEnded ||
-          (error instanceof HttpError && [429, 503, 504].includes(error.status));
+        const isInvalid = error instanceof SessionEnded || isHttpError(error, "ERR_DAEMON_REPLY_INVALID");
+        const canGoElsewhere = isInvalid || (error instanceof HttpError && ELSEWHERE.includes(error.status));
         if (!canGoElsewhere || signal.aborted) throw error;
-        failure = error;
+        failure = isHttpError(error, "ERR_NOT_FOUND") ? failure ?? error : error;
         candidates = candidates.filter((other) => other !== candidate);
       }
     }
@@ -135,7 +137,7 @@ export class SessionClient {
   ): Promise<DaemonSession | undefined> {
     const unlink = link(signal, idle.life);
     try {
-      if (performance.now() - idle.since > SURELY_ALIVE_MS) await checkAlive(idle.control);
+      if (performance.now() - idle.since > SURELY_ALIVE_MS) await idle.control.expect(200, "NOOP");
       return this.#session(idle, wanted, { slot, key, unlink });
     } catch {
       unlink();
@@ -226,7 +228,7 @@ export class SessionClient {
         socket.close();
         control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
       }
-      await logIn(control, grant.secret);
+      await logIn(control, grant.secret, wanted.scope);
       return control;
     } catch (error) {
       control.socket.close();
@@ -271,7 +273,7 @@ function splitAddress(address: string): { readonly host: string; readonly port: 
 }
 
 /** Logs in (daemon-protocol.md 5.2). @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} Also errors of commands. */
-async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
+async function logIn(control: ControlConnection, secret: Secret, { file }: SessionScope): Promise<void> {
   await control.expect(331, "USER anonymous");
   const reply = await control.command(`PASS ${secret.reveal()}`);
   if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
@@ -279,12 +281,8 @@ async function logIn(control: ControlConnection, secret: Secret): Promise<void> 
   }
   if (reply.code !== 230) throw refusal("PASS", reply);
   control.isLoggedIn = true;
-  await checkAlive(control);
-}
-
-/** Detects a session dropped after `230` because of its base directory (daemon-protocol.md 1.8). */
-async function checkAlive(control: ControlConnection): Promise<void> {
+  // A daemon drops a session after `230` if its base directory is missing (daemon-protocol.md 1.8); the root never is.
   await control.expect(200, "NOOP").catch(onError(SessionEnded, (error) => {
-    throw nothingThere("Daemon dropped the session after the login", error);
+    throw file === "/" ? error : nothingThere("Daemon dropped the session after the login", error);
   }));
 }

@@ -12,6 +12,7 @@ import {
 } from "../../authentication/chain.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
+import { onError } from "../../model/attempt.ts";
 import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { addressGroup } from "../../model/address.ts";
@@ -111,7 +112,8 @@ async function explainWith(explaining: Explaining): Promise<Explanation> {
       user,
       identity,
       clientAddress: caller.clientAddress,
-      sessions: online ? new SessionClient(facts.daemons, { clientAddresses }) : undefined,
+      online,
+      sessions: new SessionClient(facts.daemons, { clientAddresses }),
     }, log)
   ));
   const found = bansOf(explaining, identity, accountsOf(user));
@@ -205,12 +207,12 @@ function certifiedIdentity(
 
 /** Explains the decision on one server; the login of an assumed caller is unknown. */
 async function onServer(
-  { name, reservations, logins }: ServerFacts,
-  { user, identity, clientAddress, sessions }: {
+  { name, daemons, reservations, logins }: ServerFacts,
+  { user, identity, clientAddress, online, sessions }: Pick<Question, "online"> & {
     readonly user: UserAttributes;
     readonly identity: Identity;
     readonly clientAddress: string;
-    readonly sessions: SessionClient | undefined; // to log in to the daemon, too
+    readonly sessions: SessionClient;
   },
   log: Logger,
 ): Promise<ServerStep> {
@@ -221,15 +223,16 @@ async function onServer(
     if (identity.via !== ASSUMED.via) checkLogin(call, { logins });
     const account = attributesOnServer(user, name, { log });
     const { uid, gid, groups, availableGroups, rateLimit, includes, excludes } = account;
-    if (sessions !== undefined) {
-      const reason = await groupRefusal(sessions, { user: uid, group: groups }, new AbortController().signal);
-      if (reason !== undefined) {
-        return {
-          server: name,
-          requires,
-          refusal: `the daemon refuses ${uid} in the group ${groups}: ${reason}`,
-        };
-      }
+    const others = daemons.size > 1 ? daemons.status().instances.map(({ instance }) => instance) : [];
+    const { signal } = new AbortController();
+    for (const instance of online ? [undefined, ...others] : []) {
+      const trial = groupRefusal(sessions, { user: uid, group: groups, instance }, signal);
+      const reason = await trial.catch(onError(HttpError, (error) => {
+        if (instance === undefined || error.status !== 503) throw error; // others take over
+      }));
+      const daemon = instance === undefined ? "the daemon" : `daemon ${name}-${instance}`;
+      const refusal = `${daemon} refuses ${uid} in the group ${groups}: ${reason}`;
+      if (reason !== undefined) return { server: name, requires, refusal };
     }
     const reservationLimit = reservations.limitFor(uid);
     const limit = lowestLimit(rateLimit, reservationLimit);

@@ -317,3 +317,22 @@ Deno.test("whoami-test --online logs in to each daemon and reports the group or 
   assert.match(account.out, /^ {2}HPC +account dora; group users/m, account.out);
   assert.equal(account.status, 0);
 });
+
+Deno.test("whoami-test --online logs in to each daemon of a group, except one that is down", async () => {
+  await using group = await createSite({
+    servers: { HPC: [{}, { users: { alice: { uid: 1000, home: "/", groups: ["users"] } } }, {}] },
+  });
+  await group.daemons()[2]?.stop();
+  const online = async () => {
+    const io = recordedIo();
+    return [await whoamiTestCommand.run([ALICE_DN, "--online", "--config", group.main], io), io.out] as const;
+  };
+  for (let i = 0; i < 2; i++) { // the daemons take turns
+    const [status, out] = await online();
+    assert.equal(status, 1, out);
+    assert.match(out, /^ {2}HPC +refused: .* refuses alice in the group hpc: unknown$/m);
+  }
+  await group.daemons()[1]?.stop();
+  const [status, out] = await online();
+  assert.equal(status, 0, out);
+});

@@ -4,6 +4,8 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { Secret } from "../../../src/model/secret.ts";
 import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
 import { mediatedScope } from "../../../src/files/session_scope.ts";
+import { type DaemonSimulator, startDaemon } from "../../daemon_simulator/daemon.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
 const NEVER = new AbortController().signal;
@@ -75,6 +77,51 @@ for (const what of ["says nothing", "ends each session"]) {
     await accepting;
   });
 }
+
+const FAULTY: [what: string, (daemon: DaemonSimulator) => void][] = [
+  ["ends sessions after the login", (daemon) => daemon.sessionFaults.always = { kind: "close-after-login" }],
+  ["ends connections after the command", (daemon) => daemon.fault = { kind: "close-without-reply" }],
+];
+for (const [what, spoil] of FAULTY) {
+  Deno.test(`SessionClient tries the next daemon if one ${what}, as for a client's own session`, async () => {
+    await using site = await Site.open();
+    const users = { alice: { uid: 1000, home: site.root, groups: ["users", "hpc"] } };
+    await using faulty = await startDaemon({ users });
+    const instances = [faulty, site.daemon].map(({ host, listenPort, commandPort }) => ({
+      host,
+      port: listenPort,
+      commandHost: host,
+      commandPort,
+      ssl: false,
+    }));
+    const parts = { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT };
+    const pool = new DaemonPool({ name: "HPC", description: "", instances }, parts);
+    await until(() => pool.status().available === 2, { everyMs: 1 });
+    spoil(faulty);
+    const client = new SessionClient(pool, { times: SHORT_TIMES });
+    for (let i = 0; i < 2; i++) {
+      using session = await client.open({
+        user: "alice",
+        scope: mediatedScope(`${site.root}/d/`),
+        permission: "READ",
+        rateLimit: 0,
+      }, NEVER);
+      assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+    }
+    client.close();
+    await pool.close();
+  });
+}
+
+Deno.test("a session that ends after its login lacks its directory, unless it begins at the root", async () => {
+  await using site = await Site.open();
+  site.daemon.sessionFaults.always = { kind: "close-after-login" };
+  for (const [file, code] of [["/", "ERR_DAEMON_SESSION"], [`${site.root}/d/`, "ERR_NOT_FOUND"]] as const) {
+    const scope = { file, includes: "*" };
+    const opened = site.sessions.open({ user: "alice", scope, permission: "READ", rateLimit: 0 }, NEVER);
+    await assert.rejects(opened, { code });
+  }
+});
 
 Deno.test("SessionClient uses only the requested instance", async () => {
   await using site = await Site.open();
