@@ -223,6 +223,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
       "GET",
       "/shares/:server/browse",
       async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
+      { audit: "session" },
     ],
     ["GET", "/shares/:server/new", async (call) => (await sharePages()).newSharePage(call, parts)],
     ["POST", "/shares/:server", async (call) => (await sharePages()).makeShareByForm(call, parts), form],
