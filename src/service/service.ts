@@ -144,7 +144,9 @@ class Requests {
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
-    else if (route.audit === "token") checkNotCrossSite(headers);
+    else if (route.audit === "token" || (method === "POST" && route.service === "open")) {
+      checkNotCrossSite(headers);
+    }
     if (this.auditFailing && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
