@@ -41,6 +41,7 @@ export function parseName(text: string): readonly RelativeName[] {
     throw new InvalidName(`longer than ${MAX_NAME_LENGTH} characters`, MAX_NAME_LENGTH + 1);
   }
   if (!text.isWellFormed()) throw new InvalidName("half a surrogate pair", 1);
+  if (text.includes("\0")) throw new InvalidName("NUL must be written as \\00", 1 + text.indexOf("\0"));
   return new NameReader(text).name();
 }
 

@@ -80,9 +80,6 @@ export class ReplayCache implements ReplayRecord {
   #purgeExpired(now: number): void {
     if (now < this.#purgeAt) return;
     this.#purgeAt = now + 1000;
-    for (const [key, { endsAt }] of this.#entries) {
-      if (endsAt >= now) break;
-      this.forget(key);
-    }
+    for (const [key, { endsAt }] of this.#entries) if (endsAt < now) this.forget(key);
   }
 }

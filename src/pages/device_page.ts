@@ -7,6 +7,7 @@ import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
 import { readOwnForm } from "../resource/form.ts";
 import { redirect } from "../resource/text_response.ts";
+import { tokenFacts } from "../resource/token_list.ts";
 import { throttleLogin } from "../throttling/login_throttle.ts";
 import { factList, ownForm } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
@@ -57,8 +58,8 @@ export async function decideDeviceLogin(
   const { identity } = caller;
   if (isAllowed && identity.bound) throw httpError("ERR_LOGIN_BOUND");
   if (!await parts.logins.decide(code, { identity, role }, isAllowed)) throw noRequest();
-  const { lifetime } = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
-  call.audit({ address: found.address, lifetime });
+  const request = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
+  call.audit({ address: found.address, ...tokenFacts(request) });
   return pageResponse(call, {
     title: SAYS.title,
     body: markup`<p role="status">${isAllowed ? SAYS.allowed : SAYS.denied}</p>

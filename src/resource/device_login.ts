@@ -8,7 +8,7 @@ import { CODE_SECONDS, type DeviceLogins, POLL_SECONDS } from "../authentication
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { parseSignedToken } from "../authentication/signed_token.ts";
 import { addressGroup } from "../model/address.ts";
-import { HttpError, invalidRequest } from "../model/http_error.ts";
+import { HttpError, httpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { printable } from "../model/text.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
@@ -39,10 +39,10 @@ const TOKEN_FIELDS = ["lifetime", "renewable", "limited", "path", "activity", "s
 /** Serves `POST /oauth/device` (RFC 8628, 3.1). @param picture Draws an address for a terminal. */
 export async function beginDeviceLogin(
   call: Call,
-  { logins }: DeviceParts,
+  { logins, tokens }: DeviceParts,
   picture: (address: string) => string,
 ): Promise<HttpResponse> {
-  const read = await readBegin(call);
+  const read = await readBegin(call, tokens);
   if (read instanceof HttpError) return oauthError(call, "invalid_request", read.publicMessage);
   const request = { ...read, address: call.clientAddress };
   const { device, user } = await logins.begin(request, addressGroup(call.clientAddress));
@@ -138,6 +138,7 @@ export function scriptText(base: string, [server = "SERVER"]: Iterable<string>):
 /** Reads the request of a program; returns the error if it is invalid. */
 async function readBegin(
   call: Call,
+  { longestLifetime: longest }: TokenIssuer,
 ): Promise<{ readonly client: string; readonly query: string } | HttpError> {
   try {
     const form = await readForm(call);
@@ -146,7 +147,8 @@ async function readBegin(
       return invalidRequest(`client_id: expected 1 to ${MAX_CLIENT_LENGTH} characters that can be printed`);
     }
     const query = tokenQuery(form, client);
-    readTokenRequest(query);
+    const { lifetime = 0 } = readTokenRequest(query);
+    if (lifetime > longest) throw httpError("ERR_TOKEN_LIFETIME", { longest });
     return { client, query: query.toString() };
   } catch (error) {
     if (error instanceof HttpError && error.status === 400) return error;

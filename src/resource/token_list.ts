@@ -12,7 +12,11 @@ import { isRestricted } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
 import { emptyResponse, jsonResponse, textResponse } from "./text_response.ts";
-import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
+import {
+  readTokenRequest,
+  type TokenIssuer,
+  type TokenRequest,
+} from "../authentication/issued_token/issue.ts";
 
 /** Serves `GET /rest/auth/tokens`: the caller's active tokens; a restricted token sees only itself (rest-api.md 1.11). */
 export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
@@ -111,14 +115,13 @@ export async function issueToken(
   const request = readTokenRequest(call.query);
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
-  const { renewable, limited, lifetime, restrictions } = request;
-  call.audit({
-    renewable,
-    limited,
-    lifetime,
-    restrictions: restrictions && restrictionsInWords(restrictions),
-  });
+  call.audit(tokenFacts(request));
   return textResponse(token, PLAIN);
+}
+
+/** Returns the kind of a requested token for the audit stream. */
+export function tokenFacts({ renewable, limited, lifetime, restrictions }: TokenRequest) {
+  return { renewable, limited, lifetime, restrictions: restrictions && restrictionsInWords(restrictions) };
 }
 
 /** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */

@@ -143,8 +143,9 @@ class Requests {
     const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
+    const isForPrograms = route.audit === "token" || (route.service === "open" && method === "POST");
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
-    else if (route.audit === "token") checkNotCrossSite(headers);
+    else if (isForPrograms) checkNotCrossSite(headers);
     if (this.auditFailing && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);

@@ -1,8 +1,9 @@
 import { absolutePath } from "../model/absolute_path.ts";
+import { attempt } from "../model/attempt.ts";
 import { isUserAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
-import { isHttpError } from "../model/http_error.ts";
+import { HttpError } from "../model/http_error.ts";
 import { type Diagnostic, InvalidFile, OperatorError } from "../model/diagnostic.ts";
 import { readShareDump, type ReadShares } from "./import/share_dump.ts";
 import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
@@ -84,7 +85,7 @@ export class ShareAdministration {
 
   /** Changes a share (`ModifyShare`); keeps absent fields. @throws {AdministrationError | InvalidName} */
   async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
-    const share = isShareId(id) ? await this.store.get(server, id) : undefined;
+    const share = (isShareId(id) ? await this.store.withId(id) : []).find((each) => each.server === server);
     if (share === undefined) throw new AdministrationError("There is no such share");
     checkAccounts(to.uid, ...to.gid?.split(":") ?? []);
     return await this.#amend({
@@ -146,10 +147,7 @@ function checkAccounts(...names: readonly (string | undefined)[]): void {
 }
 
 function normalPath(path: string): string {
-  try {
-    return absolutePath(path);
-  } catch (error) {
-    if (isHttpError(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
-    throw error;
-  }
+  return attempt(() => absolutePath(path), HttpError, ({ publicMessage }) => {
+    throw new AdministrationError(`path: ${publicMessage}`);
+  });
 }

@@ -63,9 +63,7 @@ export function watchPaths(
 }
 
 function fingerprints(paths: readonly string[]): string {
-  return paths.map((path) => `${path} ${fingerprint(path)}`).join("\n");
-}
-
-function fingerprint(path: string): string {
-  return attempt(() => fingerprintOf(Deno.statSync(path)), Error, ({ name }) => name);
+  const ofOne = (path: string) =>
+    attempt(() => fingerprintOf(Deno.statSync(path)), Error, ({ name }) => name);
+  return paths.map((path) => `${path} ${ofOne(path)}`).join("\n");
 }

@@ -111,3 +111,13 @@ for (const [i, name] of [...HOSTILE, ...fc.sample(ANY, { numRuns: LONG ? 60 : 1,
     assert(shown > 5, "it is shown");
   });
 }
+
+Deno.test("a recipient whose name has a NUL is a wrong request, and no internal error", async () => {
+  const body = { path: `${data}/d/ten.txt`, user: "CN=a\0b", access: "READ" };
+  const reply = await system.ask("/rest/share/HPC", { as: ALICE, body });
+  assert.equal(reply.status, 400, reply.text);
+  assert.equal(
+    (await system.ask("/rest/share/HPC", { as: ALICE, body: { ...body, user: "CN=a\\00b" } })).status,
+    201,
+  );
+});

@@ -2,6 +2,7 @@
  * Requests that a page of another site makes a browser send, with the browser's credentials for this site.
  */
 import assert from "node:assert/strict";
+import { ask } from "../system/ask.ts";
 import { ALICE, runService } from "../system/running_service.ts";
 
 const SHARING = { "share.servers": "HPC", "persistence.directory": "{folder}/data" };
@@ -54,6 +55,20 @@ Deno.test("if other sites are allowed, the service does not permit browsers to s
     assert.equal(reply.headers["access-control-allow-origin"], "*");
     assert.equal(reply.headers["access-control-allow-credentials"], undefined);
   }
+});
+
+Deno.test("pages of other sites use up no device logins of the address of their visitors", async () => {
+  const begin = (headers: Readonly<Record<string, string>>) =>
+    ask(`https://localhost:${system.port}/oauth/device`, system.authority.certificate, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+      body: "client_id=tool",
+    });
+  for (const site of ["cross-site", "same-site"]) {
+    for (let i = 0; i < 25; i++) assert.equal((await begin({ "Sec-Fetch-Site": site, Origin })).status, 403);
+  }
+  const { status, text } = await begin({});
+  assert.equal(status, 200, text);
 });
 
 Deno.test("another site gets no token through the certificate or password that a browser adds", async () => {

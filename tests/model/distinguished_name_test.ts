@@ -158,6 +158,7 @@ const INVALID: readonly (readonly [string, number, string])[] = [
   ["CN=#0c0166 x", 12, "expected , or +"],
   ["CN=#xyz", 4, "DER"],
   ["CN=\ud800", 1, "surrogate"],
+  ["CN=a\0b", 5, "NUL"],
   [`CN=${"x".repeat(MAX_NAME_LENGTH)}`, MAX_NAME_LENGTH + 1, "longer than"],
 ];
 

@@ -15,6 +15,16 @@ Deno.test("ReplayCache accepts a mark once, from any owner, until the mark has e
   assert.equal(seen.note({ owner: "b", key: "1", endsAt: 9000 }), true);
 });
 
+Deno.test("ReplayCache forgets marks that have expired behind one that lasts longer, such as a logout token", () => {
+  let now = 0;
+  const seen = new ReplayCache({ all: 20, perOwner: 5 }, () => now);
+  assert.equal(seen.note({ owner: "issuer", key: "logout", endsAt: 420_000 }, 20), true);
+  assert.equal(takes(seen, "a", 10), 4);
+  now = 3001;
+  assert.equal(takes(seen, "a", 10, 4000), 4, "what has ended takes no room");
+  assert.equal(seen.note({ owner: "issuer", key: "logout", endsAt: 420_000 }, 20), false);
+});
+
 /** Notes marks one by one. @returns The number of accepted marks. */
 function takes(seen: ReplayCache, owner: string, count: number, endsAt = 2000): number {
   return Array.from({ length: count }, (_, i) => seen.note({ owner, key: `${owner} ${i}`, endsAt }))

@@ -1015,7 +1015,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Using a browser's certificate or stored password from another site"],
     broken: "pages of other sites can have tokens issued",
     file: "src/service/service.ts",
-    change: instead('else if (route.audit === "token") checkNotCrossSite(headers);', ""),
+    change: instead("else if (isForPrograms) checkNotCrossSite(headers);", ""),
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {

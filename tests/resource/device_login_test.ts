@@ -106,6 +106,7 @@ Deno.test("an invalid request of a program gets the error of RFC 8628", async ()
     { client_id: "a\nb" },
     { client_id: "x".repeat(101) },
     { client_id: "x", lifetime: "0" },
+    { client_id: "x", lifetime: "3601" }, // nobody could get that token
   ];
   for (const fields of wrong) assert.match(await at.begin(fields), /^400 invalid_request: /);
   const fields = { device_code: "x", client_id: "tool" };

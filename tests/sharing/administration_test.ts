@@ -151,6 +151,15 @@ Deno.test("ShareAdministration imports the valid shares of a Java service's dump
     assert.equal((await listed(administration)).some(({ id }) => id === first.id), false);
   }));
 
+Deno.test("ShareAdministration finds no share on a server whose name the database cannot store", () =>
+  withStore(async (administration) => {
+    const { id } = await administration.store.put("A", DRAFT);
+    for (const server of ["A\0", "", "B"]) {
+      await assert.rejects(administration.modify(server, id, {}), AdministrationError, server);
+    }
+    assert.equal((await administration.modify("A", id, {})).id, id);
+  }));
+
 Deno.test("ShareAdministration finds a share by its id, and requires the server if two servers have the id", () =>
   withStore(async (administration) => {
     const share = await administration.store.put("A", DRAFT);

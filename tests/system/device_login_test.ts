@@ -232,10 +232,10 @@ async function audited(replies: readonly { readonly headers: Readonly<Record<str
   return ids.map((id) => lines.find(({ request }) => request === id) ?? {});
 }
 
-Deno.test("the audit stream records an approval with both addresses", async () => {
-  const { user_code } = await begin();
+Deno.test("the audit stream records an approval with both addresses, and what the token permits", async () => {
+  const { user_code } = await begin({ path: "/data/run7/", activity: "read", renewable: "true" });
   const [line = {}] = await audited([await decide(await byPassword(), user_code)]);
-  const keys = ["event", "action", "decision", "dn", "client", "address"];
+  const keys = ["event", "action", "decision", "dn", "client", "address", "renewable", "restrictions"];
   assert.deepEqual(keys.map((key) => line[key]), [
     "token",
     "POST /login/device/allow",
@@ -243,6 +243,8 @@ Deno.test("the audit stream records an approval with both addresses", async () =
     ALICE_DN,
     "127.0.0.1",
     "127.0.0.1",
+    true,
+    "path=/data/run7/ activity=read",
   ]);
 });
 

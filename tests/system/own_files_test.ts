@@ -253,6 +253,10 @@ Deno.test("My files is only for signed-in users with an account, and only if the
   const away = await new Visitor(system).get(at("d/"));
   assert.equal(away.status, 303);
   assert.match(away.headers.location ?? "", /login\?to=files%2FHPC/);
+  // Directories of users may have the names of pages.
+  const deep = await new Visitor(system).get("/files/HPC/~/files-2026/files/a.txt?view=actions");
+  const { searchParams } = new URL(deep.headers.location ?? "", "https://x/files/HPC/");
+  assert.equal(searchParams.get("to"), "files/HPC/~/files-2026/files/a.txt?view=actions");
   const bob = await signedIn(BOB);
   assert.match((await bob.get("/files")).text, /You have no account/);
   assert((await bob.get(at("d/"))).status >= 400);

@@ -21,11 +21,10 @@ export async function browsePage(call: Call, parts: SharingParts): Promise<HttpR
   const { name: server } = sharedServer(call, parts);
   const { path, entries, next } = await ownDirectory(call, call.query.get("path") ?? "", parts);
   const here = `${call.root}shares/${server}`;
-  const at = (page: "browse" | "new", path: string) => `${here}/${page}?${new URLSearchParams({ path })}`;
+  const at = (page: "browse" | "new", path: string, more = {}) =>
+    `${here}/${page}?${new URLSearchParams({ path, ...more })}`;
   const more = next !== undefined &&
-    markup`<p><a href="${at("browse", path)}&${
-      new URLSearchParams({ after: next }).toString()
-    }">${SAYS.next}</a></p>`;
+    markup`<p><a href="${at("browse", path, { after: next })}">${SAYS.next}</a></p>`;
   return pageResponse(call, {
     title: SAYS.choose.with({ server }),
     current: "shares",
@@ -65,6 +64,7 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts) {
     server,
     call.signal,
   );
+  call.audit({ uid: account.uid, gid: account.gid, path: directory });
   checkTokenUse(call, directory, "READ");
   const part = new ListingPart(parseListingQuery(call.query), MAX_ENTRIES);
   using session = await openFiles(server.sessions, {

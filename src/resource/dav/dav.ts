@@ -134,7 +134,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
     for (const member of members) {
       const dated = { ...member, modifiedAt: timeOf(member.modified, zone) };
       const href = `${withoutSlash(target.href)}/${encodeURIComponent(member.name)}`;
-      yield resource(href, below(target.path, member.name), dated);
+      yield resource(href, `${target.path === "/" ? "" : target.path}/${member.name}`, dated);
     }
   };
   const bytes = members.reduce((sum, { name }) => sum + 300 + 2 * name.length, 0);
@@ -296,10 +296,6 @@ async function wantedProperties({ request }: Call): Promise<Wanted> {
   if (childOf(body, "propname") !== undefined) return { names: undefined, valuesToo: false };
   if (childOf(body, "allprop") === undefined) throw wrongBody("propfind");
   return { names: undefined, valuesToo: true };
-}
-
-function below(directory: string, name: string): string {
-  return `${directory === "/" ? "" : directory}/${name}`;
 }
 
 function notOfDirectories(): Error {

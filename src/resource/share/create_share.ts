@@ -47,7 +47,7 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
     if (accountOfShare(call, share) === undefined) throw accountMissing(share);
     call.admit(call.clientAddress, share.uid); // the request may select another account
   }
-  const share = await parts.store.put(server.name, {
+  const draft = {
     path,
     owner: nameOnServer(call, server.name),
     target,
@@ -64,7 +64,9 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
     quota: fields.quota,
     mail: fields.notify ? ownerMail(call, server.name, access, parts) : undefined,
     made: await creationRights(call, { path, account, server }, parts),
-  }, parts.maxPerUser);
+  };
+  call.admit(call.clientAddress, account.uid); // the daemon may have taken long
+  const share = await parts.store.put(server.name, draft, parts.maxPerUser);
   call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });
   return share;
 }

@@ -42,7 +42,6 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const { server, share } = await existing(call, parts);
   const account = accountOfShare(call, share);
   if (account === undefined) throw accountMissing(share);
-  call.admit(call.clientAddress, account.uid); // the request may select another account
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
@@ -69,6 +68,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });
+  call.admit(call.clientAddress, account.uid); // perhaps a selected one; the daemon may take long
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw httpError("ERR_SHARE_NOT_FOUND");
   }

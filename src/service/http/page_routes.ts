@@ -32,7 +32,7 @@ export async function toSignIn(failure: HttpError, asked: PartialCall, page: str
 function toSignInBelow(page: string): Route["failed"] {
   return (failure, asked) => {
     const { method, path, query } = asked.request;
-    const here = method === "GET" ? path.slice(path.lastIndexOf(`/${page}`) + 1) : page;
+    const here = method === "GET" ? path.slice(path.search(new RegExp(`/${page}(?:/|$)`)) + 1) : page;
     return toSignIn(failure, asked, method === "GET" && query !== "" ? `${here}?${query}` : here);
   };
 }
@@ -214,6 +214,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
       "GET",
       "/shares/:server/browse",
       async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
+      { audit: "session" },
     ],
     ["GET", "/shares/:server/new", async (call) => (await sharePages()).newSharePage(call, parts)],
     ["POST", "/shares/:server", async (call) => (await sharePages()).makeShareByForm(call, parts), form],

@@ -169,6 +169,22 @@ Deno.test("nobody gets a session after a ban, or after the end of the share, how
   }
 });
 
+Deno.test("nobody creates or moves a share after a ban, however long the daemon takes", async () => {
+  const id = await sharing.share("d/sub/x.dat");
+  const body = { path: `${sharing.data}/d/ten.txt`, user: BOB_DN };
+  const change = { path: `/rest/share/HPC/${id}`, method: "PUT", body: { path: `${sharing.data}/d/` } };
+  for (const asked of [{ path: "/rest/share/HPC", body }, change]) {
+    try {
+      const add = () => ban("add", "--user", "alice");
+      assert.deepEqual(await meanwhile([{ ...asked, as: ALICE }], add), [429], asked.path);
+    } finally {
+      await ban("remove", "--user", "alice");
+    }
+  }
+  const { shares } = (await sharing.system.ask("/rest/share/HPC", { as: ALICE })).json();
+  assert(!JSON.stringify(shares).includes("cn=bob"));
+});
+
 const EXCLUDED = { excludes: "*/secret/*" };
 const ALICES = MAP[ALICE_DN];
 

@@ -1,5 +1,6 @@
 /** Pages on which people share their files: the forms in them, and attacks on these. */
 import assert from "node:assert/strict";
+import { auditLines } from "../../fixtures/audit_lines.ts";
 import { withoutTimes, wordsOf } from "../../pages/words.ts";
 import { formToken, OWN_PAGE, Visitor } from "../visitor.ts";
 import { ALICE } from "../running_service.ts";
@@ -283,6 +284,19 @@ Deno.test("pages show paths from addresses and names in directories as text", as
   assert.equal((await alice.get("/shares/HPC/browse?path=/../../etc")).status, 400);
   assert.equal((await bob.get("/shares/HPC/browse")).status, 401, "who has no account has no directory");
   assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
+});
+
+Deno.test("each look into an own directory to share is in the audit stream, also a refused one", async () => {
+  await alice.get(`/shares/HPC/browse?path=${encodeURIComponent(`${data}/d/`)}`);
+  await bob.get("/shares/HPC/browse");
+  const lines = await auditLines(`${system.folder}/logs/audit.log`, {
+    wanted: ({ action, path, dn }) =>
+      action === "GET /shares/:server/browse" && (path === `${data}/d/` || dn === BOB_DN),
+    count: 2,
+  });
+  const { decision, event, uid, server } = lines.find(({ dn }) => dn !== BOB_DN) ?? {};
+  assert.deepEqual([decision, event, uid, server], ["granted", "session", "alice", "HPC"]);
+  assert.equal(lines.find(({ dn }) => dn === BOB_DN)?.decision, "refused");
 });
 
 Deno.test("the owner can view a share as its recipient, which counts as no use and is recorded under the owner's name", async () => {
