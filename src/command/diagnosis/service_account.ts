@@ -27,8 +27,11 @@ export async function serviceAccount(mainFile: string, places = SYSTEM_PATHS): P
   const found = await Array.fromAsync(Deno.readDir(places.dropIns), ({ name }) => name).catch(() => []);
   const dropIns = found.filter((name) => name.endsWith(".conf")).sort();
   const files = [...places.units, ...dropIns.map((name) => `${places.dropIns}/${name}`)];
-  const unit = folder === places.folder ? (await Promise.all(files.map(textOf))).join("\n") : "";
-  const set = (key: string) => Array.from(unit.matchAll(RegExp(`^${key}=(.*)$`, "gm")), ([, to = ""]) => to);
+  const unit = folder === places.folder
+    ? (await Promise.all(files.map(textOf))).join("\n").split(/\r?\n/)
+    : [];
+  const set = (key: string) =>
+    unit.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1));
   const user = set("User").at(-1);
   const groups = [set("Group").at(-1), ...set("SupplementaryGroups").flatMap((names) => names.split(/\s+/))];
   const bindsLow = user === undefined || set("AmbientCapabilities").join().includes("CAP_NET_BIND_SERVICE");

@@ -80,7 +80,9 @@ function matchesRequest(asked: string, { path }: Share): boolean {
 /** The Java client asks for files of a directory by wildcards in the last name, and matches them itself. */
 function pathOfSession(asked: string, share: Share): string {
   if (matchesRequest(asked, share)) return share.path;
-  return share.path.endsWith("/") && /[*?][^/]*$/.test(asked) ? parentOf(asked) : asked;
+  return share.path.endsWith("/") && /[*?]/.test(asked.slice(asked.lastIndexOf("/")))
+    ? parentOf(asked)
+    : asked;
 }
 
 /** @throws {ERR_SHARE_NOT_FOUND} Or a refusal, if all shares of the path are for others. */

@@ -32,7 +32,7 @@ export async function toSignIn(failure: HttpError, asked: PartialCall, page: str
 function toSignInBelow(page: string): Route["failed"] {
   return (failure, asked) => {
     const { method, path, query } = asked.request;
-    const here = method === "GET" ? path.slice(path.search(new RegExp(`/${page}(?:/|$)`)) + 1) : page;
+    const here = method === "GET" ? path.slice(`${path}/`.indexOf(`/${page}/`) + 1) : page;
     return toSignIn(failure, asked, method === "GET" && query !== "" ? `${here}?${query}` : here);
   };
 }
