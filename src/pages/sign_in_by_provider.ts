@@ -40,6 +40,7 @@ export async function providerCallback(call: Call, parts: SignInParts): Promise<
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
+  const began = parts.signIns.parts.clock();
   const outcome = await throttleLogin(parts.admit("sign-ins", call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, requesterOf(call, salt, call.signal));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
@@ -47,7 +48,7 @@ export async function providerCallback(call: Call, parts: SignInParts): Promise<
   });
   // Other authenticators of the same issuer may accept the token too, with fewer facts.
   const identified = await call.recognise(outcome.authorization, name);
-  return await signedIn(call, identified, parts, { to, session: outcome.session });
+  return await signedIn(call, identified, parts, { to, session: outcome.session, began });
 }
 
 /** Serves `POST /oidc/backchannel-logout` (OIDC Back-Channel Logout 1.0, 2.5). */

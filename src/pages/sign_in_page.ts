@@ -86,13 +86,13 @@ export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
   { signIns, people }: SignInParts,
-  { to, session }: { readonly to: string; readonly session?: ProviderSession },
+  { to, ...login }: { readonly to: string; readonly session?: ProviderSession; readonly began?: number },
 ): Promise<HttpResponse> {
   if (caller.kind === "anonymous") throw httpError("ERR_PAGE_OUTDATED", "the browser shows no certificate");
   if (!mayAccess("auth", "GET", role)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
-  const token = await signIns.begin({ identity: caller.identity, userName, session });
+  const token = await signIns.begin({ identity: caller.identity, userName, ...login });
   if (former !== undefined) await signIns.end(former);
   await people?.remember(caller.identity);
   const response = redirect(call.root + to);

@@ -35,6 +35,8 @@ export interface CodeProvider extends AsyncDisposable {
   readonly lockedOut: Set<string>;
   /** Whether its token endpoint answers refresh tokens with 503. */
   away: boolean;
+  /** Runs between the redemption of a code and its answer. */
+  redeemed: () => Promise<void>;
   /** Claim `groups` of access tokens. */
   groups: readonly string[];
   /** Redirect URIs of its client; absent: any. */
@@ -55,13 +57,22 @@ export async function startCodeProvider(
   const signer = createSigner("ES256", randomUUID());
   const state: Pick<
     CodeProvider,
-    "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away" | "groups" | "redirects" | "now"
+    | "metadata"
+    | "misbehaviour"
+    | "refreshing"
+    | "lockedOut"
+    | "away"
+    | "redeemed"
+    | "groups"
+    | "redirects"
+    | "now"
   > = {
     metadata: {},
     misbehaviour: {},
     refreshing: false,
     lockedOut: new Set(),
     away: false,
+    redeemed: () => Promise.resolve(),
     groups: ["hpc"],
     redirects: undefined,
     now: Date.now,
@@ -123,11 +134,12 @@ export async function startCodeProvider(
       code === undefined || challenge !== code.asked.get("code_challenge") ||
       form.get("redirect_uri") !== code.asked.get("redirect_uri")
     ) return httpError(400, "invalid_grant");
-    sendJson(response, {
+    const tokens = {
       ...tokensFor(issuer, code, { signer, ...state, ...state.misbehaviour }),
       ...withRefreshToken(code),
       ...state.misbehaviour.answer,
-    });
+    };
+    void state.redeemed().then(() => sendJson(response, tokens));
   });
   return Object.assign(state, {
     issuer: server.origin,

@@ -387,15 +387,41 @@ Deno.test("a sign-in belongs to its authenticator, even if another one accepts t
       one.refreshing = false;
     }
     assert.equal((await browser.get("/tokens")).status, 200);
-    const iat = Math.floor(Date.now() / 1000);
-    const logout_token = one.signer.sign({
-      ...{ iss: one.issuer, aud: CODE_CLIENT.id, iat, exp: iat + 60, jti: randomUUID(), sid: "s-ann" },
-      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-    });
-    const headers = { headers: { "Sec-Fetch-Site": "none" } };
-    const reply = await new Visitor(system).post("/oidc/backchannel-logout", { logout_token }, headers);
-    assert.equal(reply.status, 200);
+    assert.equal(await logOut({ sid: "s-ann" }), 200);
     assert.equal((await browser.get("/tokens")).status, 303);
+  }
+});
+
+/** Reports to the service, as the first provider, that logins have ended. @returns The status of the answer. */
+async function logOut(ended: Readonly<Record<string, string>>): Promise<number> {
+  const iat = Math.floor(Date.now() / 1000);
+  const logout_token = one.signer.sign({
+    ...{ iss: one.issuer, aud: CODE_CLIENT.id, iat, exp: iat + 60, jti: randomUUID(), ...ended },
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+  const headers = { headers: { "Sec-Fetch-Site": "none" } };
+  return (await new Visitor(system).post("/oidc/backchannel-logout", { logout_token }, headers)).status;
+}
+
+Deno.test("a logout at the provider while the service redeems the code ends that sign-in, and no other", async () => {
+  const sid = "session of eve";
+  const logouts: readonly Readonly<Record<string, string>>[] = [{ sid }, { sub: "eve" }, { sub: "eve", sid }];
+  for (const ended of logouts) {
+    for (const name of ["eve", "ann"]) {
+      const browser = new Visitor(system);
+      const { location } = await leave(browser, "ONE");
+      one.redeemed = async () => assert.equal(await logOut(ended), 200);
+      const back = one.signIn(location, name);
+      try {
+        if (name === "ann") assert.equal((await browser.get(back)).status, 303);
+        else await refused(browser, back, JSON.stringify(ended));
+      } finally {
+        one.redeemed = () => Promise.resolve();
+      }
+    }
+    const again = new Visitor(system);
+    const { location } = await leave(again, "ONE");
+    assert.equal((await again.get(one.signIn(location, "eve"))).status, 303, "a later sign-in");
   }
 });
 

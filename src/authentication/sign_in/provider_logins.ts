@@ -20,8 +20,9 @@ export const UNREACHABLE_S = 900;
 export const LEASE_S = 60;
 const POLL_MS = 100; // interval of polls for the answer that another instance is waiting for, in milliseconds
 
-/** Record kinds: renewal data, and the provider's name of a session for logout. */
-const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
+/** Record kinds: renewal data, the provider's name of a session for logout, and the last logout by name, in milliseconds. */
+const [RENEWAL, AT_PROVIDER, LOGOUT] = ["sign-in-renewal", "sign-in-at-provider", "logout-at-provider"];
+const LOGOUT_S = 600; // seconds for which a logout is kept, longer than a sign-in takes
 /** Records per user, more than browsers: only the last activities show which browser is used least. */
 export const MAX_LOGINS = 1000;
 /** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
@@ -89,8 +90,7 @@ export class ProviderLogins {
     const evicted: EndedBrowser[] = [];
     // Tokens issued at the end of the session, after a last renewal, outlast it.
     const latest = Math.ceil(this.parts.derivedUntil({ ...identity, proved: ends, authTime: ends }));
-    const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
-    for (const name of names) {
+    for (const name of namesOf(session)) {
       const content = { key, owner: record.owner };
       const owner = nameOf(identity.via, name);
       const known = await records.list(AT_PROVIDER, owner);
@@ -122,10 +122,22 @@ export class ProviderLogins {
     await this.parts.records().remove(RENEWAL, key);
   }
 
-  /** Returns the browsers whose sessions ended. @param via Authenticator. @throws {ERR_RECORD_STORE} */
+  /**
+   * Returns the browsers whose sessions ended. First it records the logout, for logins that are not stored yet.
+   * @param via Authenticator. @throws {ERR_RECORD_STORE}
+   */
   async endedBy(via: string, { sub, sid }: EndedLogins): Promise<readonly EndedBrowser[]> {
-    const name = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
-    return browsersIn(await this.parts.records().list(AT_PROVIDER, name));
+    const owner = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
+    const [records, made] = [this.parts.records(), Math.ceil(this.parts.clock())];
+    await records.raise(LOGOUT, { key: owner, owner, made, ends: this.#now() + LOGOUT_S, content: {} });
+    return browsersIn(await records.list(AT_PROVIDER, owner));
+  }
+
+  /** Whether the provider has ended a stored login since it began, in milliseconds. @throws {ERR_RECORD_STORE} */
+  async isEnded(via: string, session: ProviderSession, began: number): Promise<boolean> {
+    const keys = namesOf(session).map((name) => nameOf(via, name));
+    const logouts = await Promise.all(keys.map((key) => this.parts.records().get(LOGOUT, key)));
+    return logouts.some((logout) => logout !== undefined && logout.made >= began);
   }
 
   async #ask(token: string, record: StoredRecord): Promise<StoredIdentity | undefined> {
@@ -217,6 +229,10 @@ function browsersIn(records: readonly StoredRecord[]): readonly EndedBrowser[] {
     const { key, owner } = isJsonObject(content) ? content : {};
     return typeof key === "string" && typeof owner === "string" ? [{ key, owner }] : [];
   });
+}
+
+function namesOf({ sub, sid }: ProviderSession): readonly string[] {
+  return [`sub ${sub}`, ...sid === undefined ? [] : [`sid ${sid}`]];
 }
 
 function nameOf(via: string, name: string): string {

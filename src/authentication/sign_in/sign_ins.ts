@@ -22,6 +22,7 @@ interface ProvenLogin {
   readonly identity: StoredIdentity;
   readonly userName?: string;
   readonly session?: ProviderSession;
+  readonly began?: number; // when the service asked the provider, in milliseconds since the epoch
 }
 
 /** Record kinds: the sign-in, and its last activity; both are required. */
@@ -45,8 +46,8 @@ export class SignIns {
     this.#logins = new ProviderLogins(parts, (browser) => this.#endBrowsers([browser]));
   }
 
-  /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
-  async begin({ identity, userName, session }: ProvenLogin): Promise<string> {
+  /** Returns the browser's new secret. @throws {ERR_RECORD_STORE | ERR_LOGIN_NOT_DERIVABLE} */
+  async begin({ identity, userName, session, began = this.parts.clock() }: ProvenLogin): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
     const derived = this.parts.derivedUntil(identity);
@@ -63,6 +64,10 @@ export class SignIns {
     }
     await this.parts.records().put(SIGNED_IN, { ...record, content }, MAX_LOGINS);
     await this.#recordActivity(record);
+    if (session !== undefined && await this.#logins.isEnded(identity.via, session, began)) {
+      await this.#endBrowsers([record]);
+      throw httpError("ERR_LOGIN_NOT_DERIVABLE", "the provider has ended the login since it began");
+    }
     return token;
   }
 
