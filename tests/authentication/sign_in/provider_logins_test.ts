@@ -345,6 +345,32 @@ Deno.test("SignIns.endLogins() ends one session, or all sessions of a subject, o
   assert.equal(at.state.revoked.length >= 4, true);
 });
 
+Deno.test("SignIns.endLogins() of another instance ends a login at any step of its storage, and no later one", async () => {
+  using at = site();
+  const [one, other] = [at.instance(), at.instance()];
+  const { put } = at.records;
+  for (const ended of [{ sub: "ann", sid: undefined }, { sub: undefined, sid: "session 1" }]) {
+    for (let step = 0;; step++) {
+      let steps = 0;
+      at.records.put = async (...record) => {
+        if (steps++ === step) await other.endLogins("OIDC", ended);
+        await put.apply(at.records, record);
+      };
+      const begun = at.begin(one);
+      if (step === 5) {
+        assert.ok(await one.find(await begun, signal), "ended by nobody");
+        break;
+      }
+      await assert.rejects(begun, (error) => isHttpError(error, "ERR_LOGIN_NOT_DERIVABLE"), `step ${step}`);
+      assert.deepEqual(await at.records.list("sign-in"), []);
+      at.state.now++; // later than the logout
+    }
+    await other.endLogins("OIDC", ended);
+    assert.deepEqual(await at.records.list("sign-in"), []);
+    at.state.now++;
+  }
+});
+
 Deno.test("SignIns.endLogins() ends a signed-in browser even after many others signed in and out", async () => {
   using at = site();
   const signIns = at.instance();
