@@ -14,6 +14,7 @@ import {
   unauthenticated,
 } from "../authentication/chain.ts";
 import { type AccountLookup, currentIdentity } from "../authentication/account_status.ts";
+import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { AuditFacts } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -40,6 +41,7 @@ export interface IdentityParts {
   readonly accessControl: boolean; // `false` permits everything (tests only)
   readonly serverName: () => string | undefined; // the service's own DN
   readonly accountStatus: AccountLookup;
+  readonly registry?: TokenRegistry | undefined; // absent without storage of tokens
 }
 
 /** Facts about a request so far, for log and audit. */
@@ -115,6 +117,10 @@ export function userLater(
     if (caller.kind === "anonymous") return user;
     const identity = await currentIdentity(caller.identity, parts.accountStatus, request.signal);
     if (identity === undefined) throw unauthenticated(parts.chain, "the user is gone since the request");
+    const { dn, uidServers: servers, issuedToken: { family } = {} } = caller.identity;
+    if (family !== undefined && await parts.registry?.isRevoked({ dn, family, token: { servers } })) {
+      throw unauthenticated(parts.chain, "the token was revoked since the request");
+    }
     const now = await attributesOf(identity, request, parts);
     if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
     return now;

@@ -45,6 +45,8 @@ export interface TokenOwner {
   readonly servers?: readonly string[];
 }
 
+type TokenOfUser = Omit<PresentedToken, "token"> & { readonly token?: Pick<RegisteredToken, "servers"> };
+
 /** Token as its owner sees it. */
 export interface ListedToken extends RegisteredToken {
   readonly id: string;
@@ -118,7 +120,7 @@ export class TokenRegistry {
   }
 
   /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
-  async isRevoked({ dn, family, token }: Pick<PresentedToken, "dn" | "family"> & Partial<PresentedToken>) {
+  async isRevoked({ dn, family, token }: TokenOfUser) {
     const version = this.#poll();
     const user = [dn, ...token?.servers ?? []].join("\n");
     const known = this.#revoked.get(user);

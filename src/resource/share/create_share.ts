@@ -65,7 +65,8 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
     mail: fields.notify ? ownerMail(call, server.name, access, parts) : undefined,
     made: await creationRights(call, { path, account, server }, parts),
   };
-  call.admit(call.clientAddress, account.uid); // the daemon may have taken long
+  await call.userNow(); // the daemon may have taken long
+  call.admit(call.clientAddress, account.uid);
   const share = await parts.store.put(server.name, draft, parts.maxPerUser);
   call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });
   return share;

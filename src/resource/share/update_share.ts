@@ -68,7 +68,8 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });
-  call.admit(call.clientAddress, account.uid); // perhaps a selected one; the daemon may take long
+  await call.userNow(); // the daemon may have taken long
+  call.admit(call.clientAddress, account.uid); // perhaps a selected one
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw httpError("ERR_SHARE_NOT_FOUND");
   }

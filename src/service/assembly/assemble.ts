@@ -123,7 +123,7 @@ async function open(
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
-    ...{ accountStatus: who.accountStatus, servers, cluster },
+    ...{ accountStatus: who.accountStatus, registry, servers, cluster },
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(opening, { ...parts, kinds }),

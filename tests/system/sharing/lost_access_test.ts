@@ -169,6 +169,37 @@ Deno.test("nobody gets a session after a ban, or after the end of the share, how
   }
 });
 
+Deno.test("nobody gets a session or a share with a token after its revocation, however long the daemon takes", async () => {
+  const [id, moved] = [await sharing.share("d/", { user: ALICE_DN }), await sharing.share("d/sub/")];
+  const ask = sharing.system.ask.bind(sharing.system);
+  const tokenOf = async (question: Partial<Requested>) => {
+    const headers = { ...question.headers, Accept: "text/plain" };
+    const { text } = await ask("/rest/auth/token?renewable=true", { ...question, headers });
+    return { headers: { Authorization: `Bearer ${text.trim()}` } };
+  };
+  const revoked = async (...asked: readonly [Requested, ...Requested[]]) =>
+    await meanwhile(asked, async () => {
+      await delay(300); // all of them wait for the daemon
+      assert.equal((await ask("/rest/auth/tokens", { as: ALICE, method: "DELETE" })).status, 200);
+    });
+  const body = { serverPath: `${sharing.data}/d/` };
+  const first = await tokenOf({ as: ALICE });
+  const sessions = await revoked(
+    { path: "/rest/auth/HPC", ...first, body },
+    { path: "/rest/auth/HPC", ...await tokenOf(first), body },
+    { path: `/rest/access/HPC/${id}`, ...first, body },
+    { path: "/rest/auth/HPC", as: ALICE, body },
+  );
+  assert.deepEqual(sessions, [401, 401, 401, 200]);
+  const other = {
+    ...await tokenOf({ as: ALICE }),
+    body: { path: `${sharing.data}/d/ten.txt`, user: BOB_DN },
+  };
+  assert.deepEqual(await revoked({ path: "/rest/share/HPC", ...other }), [401]);
+  const change = { ...await tokenOf({ as: ALICE }), method: "PUT", body: { path: `${sharing.data}/d/` } };
+  assert.deepEqual(await revoked({ path: `/rest/share/HPC/${moved}`, ...change }), [401]);
+});
+
 Deno.test("nobody creates or moves a share after a ban, however long the daemon takes", async () => {
   const id = await sharing.share("d/sub/x.dat");
   const body = { path: `${sharing.data}/d/ten.txt`, user: BOB_DN };
