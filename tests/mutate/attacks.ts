@@ -1281,6 +1281,22 @@ export const ATTACKS: readonly Breakage[] = [
     rows: [
       "Using a session or token after its login has ended (password changed, locked out, certificate revoked)",
     ],
+    broken: "a logout during a sign-in is lost",
+    file: "src/authentication/sign_in/provider_logins.ts",
+    change: instead("logout.made >= began", "false"),
+    tests: ["tests/authentication/sign_in/provider_logins_test.ts"],
+  },
+  {
+    rows: ["A revoked token, or one derived from it"],
+    broken: "a token that is revoked while the daemon is slow gets a session",
+    file: "src/service/identify.ts",
+    change: instead("family !== undefined && await", "family === undefined && await"),
+    tests: ["tests/system/sharing/lost_access_test.ts"],
+  },
+  {
+    rows: [
+      "Using a session or token after its login has ended (password changed, locked out, certificate revoked)",
+    ],
     broken: "a logout token that ended no session is marked as used",
     file: "src/authentication/oauth/code_login.ts",
     change: instead("await replays.forget(key);", ""),
