@@ -1,5 +1,6 @@
 import {
   ANONYMOUS_ROLE,
+  askEverySource,
   parsePreferences,
   type UserAttributes,
   userAttributes,
@@ -91,7 +92,7 @@ export async function identify(
   const { caller, user: { role } } = identified;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
     throw caller.kind === "authenticated"
-      ? httpError("ERR_FORBIDDEN", `role ${role}`)
+      ? await forbidden(role, caller.identity, request.signal, parts)
       : unauthenticated(parts.chain, "anonymous callers may not");
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
@@ -116,9 +117,20 @@ export function userLater(
     const identity = await currentIdentity(caller.identity, parts.accountStatus, request.signal);
     if (identity === undefined) throw unauthenticated(parts.chain, "the user is gone since the request");
     const now = await attributesOf(identity, request, parts);
-    if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
-    return now;
+    if (now.role === user.role) return now;
+    throw await forbidden(`${now.role} since the request`, identity, request.signal, parts);
   };
+}
+
+/** @throws What sources throw, for a user without a role, while an optional source is out of order. */
+async function forbidden(
+  role: string,
+  identity: Identity,
+  signal: AbortSignal,
+  { attributes }: IdentityParts,
+) {
+  if (role.startsWith(ANONYMOUS_ROLE) && attributes) await askEverySource(attributes, identity, signal);
+  return httpError("ERR_FORBIDDEN", `role ${role}`);
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */

@@ -234,6 +234,12 @@ Deno.test("a failing XUUDB causes 503, unless it is optional or another source a
     assert.equal((await strict.ask("/rest/auth")).status, 200, "nobody needs no attributes");
     const lenient = await withSource({ "container.security.attributes.XUUDB.optional": "true" });
     assert.equal((await clientOf(lenient, byKey())).xlogin.UID, "alice");
+    const unknown = await session(lenient, { as: STRANGER });
+    assert.deepEqual([unknown.status, unknown.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
+    assert.equal((await lenient.ask("/rest/auth", { as: STRANGER })).status, 200);
+    xuudb.reply = undefined;
+    await until(async () => (await session(lenient, { as: STRANGER })).status === 403);
+    xuudb.reply = { status: 500, body: "out of order" };
     const first = await withSource({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" });
     const { role, xlogin } = await clientOf(first, byKey());
     assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the last row of the example");
