@@ -69,11 +69,11 @@ async function issuerOf(source: AttributeSource, token: IssuedTokenFacts, signal
  * @throws What sources throw.
  */
 export async function askEverySource(
-  { sources = [] }: AttributeSource,
+  source: AttributeSource | undefined,
   identity: Identity,
   signal: AbortSignal,
 ) {
-  await Promise.all(sources.map((each) => each.attributesOf(identity, signal)));
+  await Promise.all(source?.sources?.map((each) => each.attributesOf(identity, signal)) ?? []);
 }
 
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {

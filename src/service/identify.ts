@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   ANONYMOUS_ROLE,
   askEverySource,
@@ -91,9 +92,9 @@ export async function identify(
   const identified = byCookie ?? await recognise(credentials, request, parts);
   const { caller, user: { role } } = identified;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
-    throw caller.kind === "authenticated"
-      ? await forbidden(role, caller.identity, request.signal, parts)
-      : unauthenticated(parts.chain, "anonymous callers may not");
+    if (caller.kind === "anonymous") throw unauthenticated(parts.chain, "anonymous callers may not");
+    if (role === ANONYMOUS_ROLE) await askEverySource(parts.attributes, caller.identity, request.signal);
+    throw httpError("ERR_FORBIDDEN", `role ${role}`);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
     throw httpError(
@@ -117,20 +118,10 @@ export function userLater(
     const identity = await currentIdentity(caller.identity, parts.accountStatus, request.signal);
     if (identity === undefined) throw unauthenticated(parts.chain, "the user is gone since the request");
     const now = await attributesOf(identity, request, parts);
-    if (now.role === user.role) return now;
-    throw await forbidden(`${now.role} since the request`, identity, request.signal, parts);
+    if (!isDeepStrictEqual(now, user)) await askEverySource(parts.attributes, identity, request.signal);
+    if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
+    return now;
   };
-}
-
-/** @throws What sources throw, for a user without a role, while an optional source is out of order. */
-async function forbidden(
-  role: string,
-  identity: Identity,
-  signal: AbortSignal,
-  { attributes }: IdentityParts,
-) {
-  if (role.startsWith(ANONYMOUS_ROLE) && attributes) await askEverySource(attributes, identity, signal);
-  return httpError("ERR_FORBIDDEN", `role ${role}`);
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */
