@@ -25,7 +25,7 @@ import type { HeaderList } from "../model/http_message.ts";
 import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { HttpError, httpError } from "../model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
@@ -122,6 +122,17 @@ export function userLater(
     if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
     return now;
   };
+}
+
+/** Throws the error of a resource; for a missing account, first what sources throw: an optional one may be out of order. */
+export async function rethrow(
+  error: unknown,
+  { caller, signal }: Pick<Call, "caller" | "signal">,
+  { attributes }: IdentityParts,
+): Promise<never> {
+  const isAccountMissing = isHttpError(error, "ERR_NO_ACCOUNT") && caller.kind === "authenticated";
+  if (isAccountMissing) await askEverySource(attributes, caller.identity, signal);
+  throw error;
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */

@@ -238,6 +238,9 @@ Deno.test("a failing XUUDB causes 503, unless it is optional or another source a
     const unknown = await session(lenient, { as: STRANGER });
     assert.deepEqual([unknown.status, unknown.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
     assert.equal((await lenient.ask("/rest/auth", { as: STRANGER })).status, 200);
+    // The map gives her a role, and only the XUUDB an account.
+    const lost = await session(lenient, { as: ALICE });
+    assert.deepEqual([lost.status, lost.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
     xuudb.reply = undefined;
     await until(async () => (await session(lenient, { as: STRANGER })).status === 403);
     xuudb.reply = { status: 500, body: "out of order" };
