@@ -122,7 +122,7 @@ function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSe
   const joins = policy === "MERGE";
   return {
     standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : undefined),
-    extra: mergeMaps(sofar.extra, next.extra, joins ? (earlier, later) => [...earlier, ...later] : undefined),
+    extra: mergeMaps(sofar.extra, next.extra, joins ? joinExtra : undefined),
   };
 }
 
@@ -130,13 +130,13 @@ function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSe
 function mergeMaps<K, V>(
   a: ReadonlyMap<K, V>,
   b: ReadonlyMap<K, V>,
-  both: (earlier: V, later: V) => V = (_, later) => later,
+  both: (earlier: V, later: V, key: K) => V = (_, later) => later,
 ): ReadonlyMap<K, V> {
   if (a.size === 0) return b;
   const merged = new Map(a);
   for (const [key, value] of b) {
     const earlier = a.get(key);
-    merged.set(key, earlier === undefined ? value : both(earlier, value));
+    merged.set(key, earlier === undefined ? value : both(earlier, value, key));
   }
   return merged;
 }
@@ -147,6 +147,11 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
     allowed: union(earlier.allowed, later.allowed),
     preferred: later.preferred.length > 0 ? later.preferred : earlier.preferred,
   };
+}
+
+/** The later source's value wins: for most attributes the last value does, for groups the first is primary. */
+function joinExtra(earlier: readonly string[], later: readonly string[], name: string): readonly string[] {
+  return name.endsWith(".group") ? [...later, ...earlier] : [...earlier, ...later];
 }
 
 /** Attributes that dynamic sources override: accounts, no role except a ban. */

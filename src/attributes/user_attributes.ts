@@ -58,11 +58,22 @@ async function issuerOf(source: AttributeSource, token: IssuedTokenFacts, signal
   const issuer = { dn, uid, role: byRole === ANONYMOUS_ROLE ? undefined : byRole, method: "ETD", via: "ETD" };
   const found = await source.attributesOf(issuer, signal);
   const isKnown = byRole === undefined || found.standard.size > 0 || found.extra.size > 0;
-  // A chain continues without optional sources; an outage must not look like a removed entry.
-  if (!isKnown) await Promise.all(source.sources?.map((each) => each.attributesOf(issuer, signal)) ?? []);
+  if (!isKnown) await askEverySource(source, issuer, signal);
   const user = selectAttributes(found, {});
   if (isKnown && user.role !== BANNED_ROLE) return user;
   throw httpError("ERR_FORBIDDEN", "the administrator who issued the token is banned or removed");
+}
+
+/**
+ * Asks each source of a chain, which continues without optional ones: an outage must not look like a removed entry.
+ * @throws What sources throw.
+ */
+export async function askEverySource(
+  source: AttributeSource | undefined,
+  identity: Identity,
+  signal: AbortSignal,
+) {
+  await Promise.all(source?.sources?.map((each) => each.attributesOf(identity, signal)) ?? []);
 }
 
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {

@@ -37,7 +37,9 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
   return {
     summary: [...inForce.map(([, words]) => words), ...networks.length > 0 ? [inNetworks] : []].join("; "),
     missing: (caller, addresses) => {
-      const unmet = inForce.filter(([, , isMet]) => caller.kind === "anonymous" || !isMet(caller.identity));
+      const unmet = caller === undefined
+        ? []
+        : inForce.filter(([, , isMet]) => caller.kind === "anonymous" || !isMet(caller.identity));
       const isInside = networks.length === 0 ||
         addresses.every((address) => networks.some((range) => addressInRange(address, range)));
       const words = [...unmet.map(([, words]) => words), ...isInside ? [] : [inNetworks]];
@@ -48,7 +50,7 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
 
 /** Checks a login against the server's policy, by default at the caller's address. @throws {ERR_STRONGER_LOGIN_NEEDED} */
 export function checkLogin(
-  { caller, clientAddress }: Pick<Call, "caller" | "clientAddress">,
+  { caller, clientAddress }: Partial<Pick<Call, "caller">> & Pick<Call, "clientAddress">,
   { logins }: Pick<ServerFacts, "logins">,
   { addresses = [clientAddress], unauthenticated }: {
     readonly addresses?: readonly string[];
@@ -57,7 +59,7 @@ export function checkLogin(
 ): void {
   const needed = logins?.missing(caller, addresses);
   if (needed === undefined) return;
-  if (caller.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
+  if (caller?.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
   throw httpError("ERR_STRONGER_LOGIN_NEEDED", { needed });
 }
 

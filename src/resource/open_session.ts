@@ -58,7 +58,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   admit(); // the daemon may have taken long
   const user = await call.userNow();
   const now = user && attributesOnServer(user, name, options);
-  const members = ["uid", "groups", "includes", "excludes"] as const;
+  const members = ["uid", "groups", "rateLimit", "includes", "excludes"] as const;
   if (now && members.some((member) => now[member] !== account[member])) {
     throw httpError("ERR_NO_ACCOUNT", "the account or its limits changed since the request");
   }

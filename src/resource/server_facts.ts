@@ -15,8 +15,8 @@ export interface ServerFacts {
 
 export interface LoginPolicy {
   readonly summary: string;
-  /** Returns what the login lacks, in words. */
-  missing(caller: Caller, addresses: readonly string[]): string | undefined;
+  /** Returns what the login lacks, in words; only by address for an unknown login (`undefined`). */
+  missing(caller: Caller | undefined, addresses: readonly string[]): string | undefined;
 }
 
 /** Returns the status text: `OK` exactly when a session can be created; listen addresses only for known callers. */

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   ANONYMOUS_ROLE,
+  askEverySource,
   parsePreferences,
   type UserAttributes,
   userAttributes,
@@ -24,7 +26,7 @@ import type { HeaderList } from "../model/http_message.ts";
 import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { HttpError, httpError } from "../model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
@@ -92,9 +94,9 @@ export async function identify(
   const identified = byCookie ?? await recognise(credentials, request, parts);
   const { caller, user: { role } } = identified;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
-    throw caller.kind === "authenticated"
-      ? httpError("ERR_FORBIDDEN", `role ${role}`)
-      : unauthenticated(parts.chain, "anonymous callers may not");
+    if (caller.kind === "anonymous") throw unauthenticated(parts.chain, "anonymous callers may not");
+    if (role === ANONYMOUS_ROLE) await askEverySource(parts.attributes, caller.identity, request.signal);
+    throw httpError("ERR_FORBIDDEN", `role ${role}`);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
     throw httpError(
@@ -122,9 +124,21 @@ export function userLater(
       throw unauthenticated(parts.chain, "the token was revoked since the request");
     }
     const now = await attributesOf(identity, request, parts);
+    if (!isDeepStrictEqual(now, user)) await askEverySource(parts.attributes, identity, request.signal);
     if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
     return now;
   };
+}
+
+/** Throws the error of a resource; for a missing account, first what sources throw: an optional one may be out of order. */
+export async function rethrow(
+  error: unknown,
+  { caller, signal }: Pick<Call, "caller" | "signal">,
+  { attributes }: IdentityParts,
+): Promise<never> {
+  const isAccountMissing = isHttpError(error, "ERR_NO_ACCOUNT") && caller.kind === "authenticated";
+  if (isAccountMissing) await askEverySource(attributes, caller.identity, signal);
+  throw error;
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */

@@ -5,6 +5,8 @@ import {
   type ChainLink,
   withAutomaticSource,
 } from "../../src/attributes/attribute_chain.ts";
+import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
+import { selectAttributes } from "../../src/attributes/user_attributes.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -132,6 +134,16 @@ Deno.test("AttributeChain by MERGE keeps the last source's value last, also if a
   const sources = [limit("A", "1M"), limit("B", "2M"), limit("C", "1M")];
   const { extra } = await chain("MERGE", sources).attributesOf(identity("CN=x"), signal);
   assert.equal(extra.get("uftpd.HPC.rateLimit")?.at(-1), "1M");
+});
+
+Deno.test("AttributeChain by MERGE makes the last source's group primary, also the one of a server", async () => {
+  const groups = (name: string, ...values: string[]) =>
+    required(fixed(name, attributeSet({ group: values }, { "uftpd.ALPHA.group": values })));
+  const sources = [groups("A", "users", "hpc"), groups("B", "proj1", "lab")];
+  const user = selectAttributes(await chain("MERGE", sources).attributesOf(ANN, signal), {});
+  const on = (server: string) => attributesOnServer(user, server, { log: SILENT });
+  assert.equal(on("BETA").gid, "proj1");
+  assert.equal(on("ALPHA").groups, "proj1:lab:users:hpc");
 });
 
 Deno.test("AttributeChain by MERGE joins extra values and keeps a default that a later source leaves open", async () => {

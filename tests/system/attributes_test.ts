@@ -1,5 +1,6 @@
 /** Attributes of a user, and the session request that the daemon receives (credentials.md 7, 8). */
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { until } from "../fixtures/deadline.ts";
@@ -234,10 +235,45 @@ Deno.test("a failing XUUDB causes 503, unless it is optional or another source a
     assert.equal((await strict.ask("/rest/auth")).status, 200, "nobody needs no attributes");
     const lenient = await withSource({ "container.security.attributes.XUUDB.optional": "true" });
     assert.equal((await clientOf(lenient, byKey())).xlogin.UID, "alice");
+    const unknown = await session(lenient, { as: STRANGER });
+    assert.deepEqual([unknown.status, unknown.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
+    assert.equal((await lenient.ask("/rest/auth", { as: STRANGER })).status, 200);
+    // The map gives her a role, and only the XUUDB an account.
+    const lost = await session(lenient, { as: ALICE });
+    assert.deepEqual([lost.status, lost.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
+    xuudb.reply = undefined;
+    await until(async () => (await session(lenient, { as: STRANGER })).status === 403);
+    xuudb.reply = { status: 500, body: "out of order" };
     const first = await withSource({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" });
     const { role, xlogin } = await clientOf(first, byKey());
     assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the last row of the example");
   } finally {
+    xuudb.reply = undefined;
+  }
+});
+
+Deno.test("an optional XUUDB that fails while a daemon opens a session causes 503, not a refusal", async () => {
+  const system = await example.reloadWith({
+    "container.security.attributes.order": "XUUDB FILE",
+    ...at("XUUDB"),
+    "container.security.attributes.XUUDB.xuudbCache": "false",
+    "container.security.attributes.XUUDB.optional": "true",
+  });
+  const daemon = system.daemon();
+  const before = daemon.sessionRequests.length;
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  daemon.hold = promise;
+  try {
+    const asked = session(system, byKey());
+    await until(() => daemon.sessionRequests.length > before, { what: "the daemon opens a session" });
+    xuudb.reply = { status: 500, body: "out of order" };
+    await delay(1100); // longer than the service relies on what it knew about a caller
+    release();
+    const reply = await asked;
+    assert.deepEqual([reply.status, reply.json().code], [503, "ERR_ATTRIBUTE_SOURCE"]);
+  } finally {
+    release();
+    daemon.hold = undefined;
     xuudb.reply = undefined;
   }
 });

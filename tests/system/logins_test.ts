@@ -151,6 +151,10 @@ Deno.test("whoami-test shows the requirements, and decides like the service", as
   const assumed = await whoami(ALICE_DN);
   assert.deepEqual(assumed[1], ["MFA", needs.mfa, undefined]);
   assert.deepEqual(assumed[0], ["HPC", undefined, undefined]);
+  assert.match(assumed[3]?.[2] ?? "", /a client address in the networks/, "not at the default address");
+  const inside = await whoami(ALICE_DN, "--from", "192.0.2.9");
+  assert.deepEqual(inside[3], ["OFFICE", needs.office, undefined]);
+  assert.match(inside[4]?.[2] ?? "", /a client address in the networks/);
   const shown = await whoami(ALICE[0], "--password", "--from", "192.0.2.9");
   assert.match(
     shown[1]?.[2] ?? "",

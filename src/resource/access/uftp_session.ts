@@ -42,12 +42,13 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   checkTokenUse(call, path, wanted);
   const ofOwner = async () => grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const scope = await ofOwner();
+  const account = shareSession(call, server, share);
   checkAvailable(server);
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {
     const grant = await server.facts.daemons.openSession({
-      ...shareSession(call, server, share),
+      ...account,
       clientAddresses: [call.clientAddress],
       ...scope,
       permission: tokenPermission(call, grants(granted(share, parts), "WRITE") ? "WRITE" : "READ"),
@@ -59,8 +60,9 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     }, { instance: server.instance, signal: use.signal });
     const user = await call.userNow();
     if (user !== undefined) checkUser({ ...call, user }, share, wanted, parts);
-    if (user !== undefined && !isDeepStrictEqual(await ofOwner(), scope)) {
-      throw httpError("ERR_SHARE_NOT_FOUND", "the owner's limits changed since the request");
+    const now = user && [await ofOwner(), shareSession({ ...call, user }, server, share)];
+    if (now !== undefined && !isDeepStrictEqual(now, [scope, account])) {
+      throw httpError("ERR_SHARE_NOT_FOUND", "limits of owner or caller changed since the request");
     }
     use.signal.throwIfAborted();
     use.unwatch(); // the session goes on without this service

@@ -1,7 +1,7 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { hasGroups, localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
+import { askEverySource, type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -11,6 +11,7 @@ import type { CreationRights, Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { accountOn } from "./names.ts";
 
+type Owner = Pick<Identity, "dn" | "uid" | "uidServers">;
 type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
 /** Rights of absent owners. */
@@ -48,26 +49,27 @@ export class ShareOwners {
       throw httpError("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
     }
     const uidServers = status.kind === "known" ? status.servers : undefined;
-    const user = await this.#ask({ ...named, uidServers }, signal);
+    const login = { ...named, uidServers };
+    const user = await this.#ask(login, signal);
     if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
-    if (made?.mappedRole && !mayAccess("share", "POST", user.role)) {
-      throw httpError("ERR_SHARE_NOT_FOUND", "the owner no longer has the role");
-    }
+    const hasRole = !made?.mappedRole || mayAccess("share", "POST", user.role);
     const now = accountOfShare({ user, log: this.log }, made?.mappedGroup ? share : { server, uid });
-    if (now === undefined) {
-      throw httpError("ERR_SHARE_NOT_FOUND", "the owner no longer has the account or group");
+    if (!hasRole || now === undefined) {
+      await askEverySource(this.source, absent(login), signal);
+      const lost = hasRole ? "account or group" : "role";
+      throw httpError("ERR_SHARE_NOT_FOUND", `the owner no longer has the ${lost}`);
     }
     const { includes, excludes } = now;
     return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];
   }
 
-  #ask(
-    { dn, uid, uidServers }: Pick<Identity, "dn" | "uid" | "uidServers">,
-    signal: AbortSignal,
-  ): Promise<UserAttributes> {
-    const owner = { dn, uid, uidServers, method: "SHARE", via: "share", absent: true } as const;
-    return userAttributes(this.source, owner, { preferences: {}, signal });
+  #ask(login: Owner, signal: AbortSignal): Promise<UserAttributes> {
+    return userAttributes(this.source, absent(login), { preferences: {}, signal });
   }
+}
+
+function absent({ dn, uid, uidServers }: Owner): Identity {
+  return { dn, uid, uidServers, method: "SHARE", via: "share", absent: true };
 }
 
 /** Returns a user's attributes with a share's account, perhaps one of several; undefined without it or one of its groups. */

@@ -220,7 +220,7 @@ async function onServer(
   try {
     const call = { caller: { kind: "authenticated", identity }, clientAddress } as const;
     checkTokenServer(call, name);
-    if (identity.via !== ASSUMED.via) checkLogin(call, { logins });
+    checkLogin(identity.via === ASSUMED.via ? { clientAddress } : call, { logins });
     const account = attributesOnServer(user, name, { log });
     const { uid, gid, groups, availableGroups, rateLimit, includes, excludes } = account;
     const others = daemons.size > 1 ? daemons.status().instances.map(({ instance }) => instance) : [];

@@ -50,16 +50,20 @@ function ownersWith(
     accountStatus = () => Promise.resolve({ kind: "cannot tell" }),
     asked = [],
     policy = "MERGE_LAST_OVERRIDES",
+    outage,
   }: {
     readonly accountStatus?: AccountLookup;
     readonly asked?: string[];
     readonly policy?: CombiningPolicy;
+    /** Of the source, which is optional. */
+    readonly outage?: Error;
   } = {},
 ): ShareOwners {
   const source: AttributeSource = {
     name: "FILE",
     attributesOf: ({ dn, uid }) => {
       asked.push(dn);
+      if (outage !== undefined) return Promise.reject(outage);
       const { role, extra = {}, accounts, groups } = typeof sources === "function" ? sources(uid) : sources;
       return Promise.resolve({
         standard: new Map([
@@ -72,7 +76,7 @@ function ownersWith(
     },
     close: () => {},
   };
-  const links = withAutomaticSource([{ source, optional: false }], policy);
+  const links = withAutomaticSource([{ source, optional: outage !== undefined }], policy);
   const chain = new AttributeChain({ name: "all", links, policy, log: SILENT });
   return new ShareOwners(chain, accountStatus, SILENT);
 }
@@ -261,6 +265,15 @@ Deno.test("ShareOwners ends the shares of owners whom their source no longer kno
   assertAlike(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
   const outOfOrder = httpError("ERR_TOO_MUCH_WORK");
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
+});
+
+Deno.test("ShareOwners does not end shares while an optional source of account and role is out of order", async () => {
+  const outage = httpError("ERR_ATTRIBUTE_SOURCE", "Attribute source LDAP: it cannot be reached");
+  const owners = ownersWith({}, { outage });
+  for (const made of [MADE, { ...MADE, mappedRole: false }, { ...BY_LOGIN, mappedRole: true }]) {
+    await assert.rejects(owners.limits({ ...SHARE, made }, NEVER), outage);
+  }
+  assertAlike(await owners.limits({ ...SHARE, made: BY_LOGIN }, NEVER), [{}, {}]);
 });
 
 Deno.test("ShareOwners ignores an account that the login proves only for another server", async () => {

@@ -219,9 +219,12 @@ Deno.test("nobody creates or moves a share after a ban, however long the daemon 
 const EXCLUDED = { excludes: "*/secret/*" };
 const ALICES = MAP[ALICE_DN];
 
-/** Returns the map file with another entry for Alice, or without one. */
-function mapWith(alice: Record<string, unknown> | undefined): string {
-  return JSON.stringify({ [BOB_DN]: { role: "user" }, ...(alice !== undefined && { [ALICE_DN]: alice }) });
+/** Returns the map file with another entry for Alice, or without one, and further attributes of both. */
+function mapWith(alice: Record<string, unknown> | undefined, more: Record<string, string> = {}): string {
+  return JSON.stringify({
+    [BOB_DN]: { role: "user", ...more },
+    ...(alice !== undefined && { [ALICE_DN]: { ...alice, ...more } }),
+  });
 }
 
 await Deno.mkdir(`${sharing.data}/d/secret`);
@@ -288,6 +291,9 @@ Deno.test("nobody gets a session with an account that was lost while the daemon 
       await during(() => changeFile("conf/mapfile.json", mapWith(excluding))),
       [401, 404, 404],
     );
+    await changeFile("conf/mapfile.json", mapWith(ALICES));
+    const limited = mapWith(ALICES, { "uftpd.HPC.rateLimit": "1M" });
+    assert.deepEqual(await during(() => changeFile("conf/mapfile.json", limited)), [401, 404, 200]);
   } finally {
     await changeFile("conf/mapfile.json", mapWith(ALICES));
   }
