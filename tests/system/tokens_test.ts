@@ -127,6 +127,8 @@ Deno.test("token revoke fails for a name that SSHKEY would give a user, if no da
     return [await runCommand(["token", "revoke", "--user", user, "--config", main], io), io.out + io.err];
   };
   assert.deepEqual(await revoke("alice"), [0, "User alice: 0 tokens revoked\n"]);
+  const dn = "CN=alice, OU=ssh-local-users";
+  assert.deepEqual(await revoke(dn), [0, `User ${dn}: 0 tokens revoked\n`], "she may have a key");
   const nobody = "authserver token revoke: nobody-here: no user is known by this name\n";
   assert.deepEqual(await revoke("nobody-here"), [1, nobody]);
   await reloadWith({});
