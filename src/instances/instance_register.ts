@@ -80,7 +80,7 @@ export class InstanceRegister extends Poller {
     const found = await database.change(function* () {
       const before = (yield* rows(SQL.all, {})).map(toInstance);
       yield* row(SQL.announce, { ...own, upSince: wholeMs(own.upSince) });
-      // This instance replaces a silent one of its host and port, which was killed or comes from a restored dump.
+      // A silent one of this host and port was killed, or comes from a restored dump.
       if (before.some(({ ageMs, name }) => ageMs > (name === own.name ? SILENT_MS : FORGOTTEN_MS))) {
         yield* row(SQL.forget, { forgotten: FORGOTTEN_MS, name: own.name, silent: wholeMs(SILENT_MS) });
       }

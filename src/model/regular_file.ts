@@ -103,7 +103,7 @@ function asDenoError(error: unknown): unknown {
   return error;
 }
 
-/** Returns the result of a file system call; `undefined` if the file is absent, also if a file is in the place of its folder. */
+/** Returns the result of a file system call; `undefined` if the file is absent, or its folder is a file. */
 export async function ifExists<T>(call: Promise<T>): Promise<T | undefined> {
   const absent = () => undefined;
   return await call.catch(onError(Deno.errors.NotFound, absent)).catch(

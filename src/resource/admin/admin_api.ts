@@ -215,7 +215,7 @@ export class AdminApi {
     return { result, change: { event: "revoke", facts: { user, token: id, ended } } };
   }
 
-  /** Reports whether all sources say that a login does not exist; SSHKEY has a name for any login. A DN is no login. */
+  /** Reports whether all sources say that a login does not exist: SSHKEY names any. A DN is no login. */
   async #isGone(login: string, names: readonly string[]): Promise<boolean> {
     if (ifValidDn(() => canonicalDn(login)) !== undefined) return false;
     const { signal } = new AbortController();
