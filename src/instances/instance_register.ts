@@ -32,7 +32,8 @@ const SQL = {
              ON CONFLICT (id) DO UPDATE SET version = excluded.version, configuration = excluded.configuration,
                name = excluded.name, seen = excluded.seen`,
   all: `SELECT id, name, version, configuration, up_since, :clock - seen AS age FROM instance`,
-  forget: `DELETE FROM instance WHERE seen < :clock - :forgotten`,
+  forget:
+    `DELETE FROM instance WHERE seen < :clock - :forgotten OR (name = :name AND seen < :clock - :silent)`,
   leave: `DELETE FROM instance WHERE id = :id`,
 } as const;
 
@@ -79,8 +80,9 @@ export class InstanceRegister extends Poller {
     const found = await database.change(function* () {
       const before = (yield* rows(SQL.all, {})).map(toInstance);
       yield* row(SQL.announce, { ...own, upSince: wholeMs(own.upSince) });
-      if (before.some(({ ageMs }) => ageMs > FORGOTTEN_MS)) {
-        yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
+      // A silent one of this host and port was killed, or comes from a restored dump.
+      if (before.some(({ ageMs, name }) => ageMs > (name === own.name ? SILENT_MS : FORGOTTEN_MS))) {
+        yield* row(SQL.forget, { forgotten: FORGOTTEN_MS, name: own.name, silent: wholeMs(SILENT_MS) });
       }
       return before;
     }, ASYNC_COMMIT);

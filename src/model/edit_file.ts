@@ -151,6 +151,7 @@ function codeOf(error: unknown): unknown {
 const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "permission denied"],
   ["ENOENT", "no such folder"],
+  ["ENOTDIR", "a file is in the place of its folder"],
   ["EISDIR", "a folder is in its place"],
   ["ELOOP", "a link is in its place"],
   ["ENOSPC", "no space left on the disk"],

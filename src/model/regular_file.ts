@@ -103,9 +103,12 @@ function asDenoError(error: unknown): unknown {
   return error;
 }
 
-/** Returns the result of a file system call; `undefined` if the file is absent. */
+/** Returns the result of a file system call; `undefined` if the file is absent, or its folder is a file. */
 export async function ifExists<T>(call: Promise<T>): Promise<T | undefined> {
-  return await call.catch(onError(Deno.errors.NotFound, () => undefined));
+  const absent = () => undefined;
+  return await call.catch(onError(Deno.errors.NotFound, absent)).catch(
+    onError(Deno.errors.NotADirectory, absent),
+  );
 }
 
 /** Reports whether a path exists, also as a dangling link. */

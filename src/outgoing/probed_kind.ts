@@ -32,7 +32,7 @@ export interface ProbedKind<T extends Table = Table, S extends object = object> 
 
 /** Remedy if another system does not answer as expected. */
 export const REMOTE_FIX =
-  "see whether the address is right and the system runs, and whether the truststore has the authority of its certificate";
+  "see whether the address is right and the system runs, the truststore has the authority of its certificate, and the login of this service there is right";
 
 /** Never aborted. */
 export const NEVER = new AbortController().signal;

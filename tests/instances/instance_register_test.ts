@@ -76,6 +76,20 @@ Deno.test("InstanceRegister lists live and silent instances, and forgets those t
   one.close();
 });
 
+Deno.test("InstanceRegister forgets a silent instance once another serves at its host and port", async () => {
+  const { register, later } = create();
+  const [one, killed] = [register("a:1"), register("b:1")];
+  for (const each of [one, killed]) await each.start();
+  killed.close();
+  await later(20_000);
+  assert.deepEqual(names(one), ["a:1 own", "b:1 silent"]);
+  const next = register("b:1", "one", "1.0", "id of the next");
+  await next.start();
+  await later(5000);
+  assert.deepEqual([one, next].map(names), [["a:1 own", "b:1"], ["a:1", "b:1 own"]]);
+  for (const each of [one, next]) each.close();
+});
+
 Deno.test("InstanceRegister forgets an instance as soon as it leaves", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];

@@ -43,6 +43,14 @@ Deno.test(
     assert.match(online, /localhost:1/);
     assert.match(await command("whoami-test", "CN=alice,O=Example"), /LDAP[^]*alice[^]*hpc/);
 
+    const password = await Deno.readTextFile(`${system.folder}/conf/ldap-password`);
+    await system.replace("conf/ldap-password", "a wrong one\n");
+    assert.match(
+      await command("check", "--online"),
+      /as bindDN with code 49\n +fix: .*the login of this service there is right/,
+    );
+    await system.replace("conf/ldap-password", password);
+
     await slapd.stop();
     assert.equal((await system.ask("/rest/auth", { as: ["alice", "another one"] })).status, 503);
   },

@@ -119,6 +119,21 @@ Deno.test("token list and token revoke work on a running service, and revocation
   );
 });
 
+Deno.test("token revoke fails for a name that SSHKEY would give a user, if no daemon has the user", async () => {
+  const order = { "container.security.rest.authentication.order": "SSHKEY PASSWORD" };
+  const { main } = await reloadWith(order);
+  const revoke = async (user: string) => {
+    const io = recordedIo();
+    return [await runCommand(["token", "revoke", "--user", user, "--config", main], io), io.out + io.err];
+  };
+  assert.deepEqual(await revoke("alice"), [0, "User alice: 0 tokens revoked\n"]);
+  const dn = "CN=alice, OU=ssh-local-users";
+  assert.deepEqual(await revoke(dn), [0, `User ${dn}: 0 tokens revoked\n`], "she may have a key");
+  const nobody = "authserver token revoke: nobody-here: no user is known by this name\n";
+  assert.deepEqual(await revoke("nobody-here"), [1, nobody]);
+  await reloadWith({});
+});
+
 Deno.test("a user lists their tokens, and revokes one of them or all at once", async () => {
   const first = await token(system, "?name=portal&renewable=true&lifetime=3600");
   const renewed = await token(system, "?path=/data/run7/&activity=read&lifetime=60", first);

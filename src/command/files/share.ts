@@ -211,7 +211,7 @@ function details(share: Share, uses: readonly Use[]): string {
     ["From", sources.length === 0 ? "anywhere" : sources.join(", ")],
     ["Note", share.note ?? ""],
     ["Password", share.password === undefined ? "none" : "required"],
-    ["Uploaded", share.access === "DROP" ? uploadedText(share) : "not possible"],
+    ["Uploaded", uploadedText(share)],
     ["Created", time(share.created)],
     ["Ends", expires === 0 ? "never" : time(expires * 1000)],
     ["Uses", `${share.accessCount}${usesLeft === undefined ? "" : `, ${usesLeft} left`}`],
@@ -223,7 +223,9 @@ function details(share: Share, uses: readonly Use[]): string {
   return [textTable(facts), ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
 }
 
-function uploadedText({ received = { files: 0, bytes: 0 }, quota }: Share): string {
+/** A share with write access counts only some uploads: those that its pages can resume. */
+function uploadedText({ access, received = { files: 0, bytes: 0 }, quota }: Share): string {
+  if (access !== "DROP") return access === "WRITE" || access === "MODIFY" ? "see the uses" : "not possible";
   const [files, bytes] = [counted(received.files, "file", "files"), counted(received.bytes, "byte", "bytes")];
   const most = (bound: number | undefined) => bound === undefined ? "" : ` of at most ${bound}`;
   return `${files}${most(quota?.files)}, ${bytes}${most(quota?.bytes)}`;

@@ -209,9 +209,23 @@ export class AdminApi {
         ? await registry.revokeAll({ dn })
         : Number(await registry.revoke({ dn }, id));
     }
-    const result = { names, ...known, ended };
+    const unknown = known.unknown ?? (ended === 0 && await this.#isGone(user, names) || undefined);
+    const result = { names, ...known, unknown, ended };
     if (names.length === 0 || (id !== undefined && ended === 0)) return { result };
     return { result, change: { event: "revoke", facts: { user, token: id, ended } } };
+  }
+
+  /** Reports whether all sources say that a login does not exist: SSHKEY names any. A DN is no login. */
+  async #isGone(login: string, names: readonly string[]): Promise<boolean> {
+    if (ifValidDn(() => canonicalDn(login)) !== undefined) return false;
+    const { signal } = new AbortController();
+    const statuses = await Promise.all(
+      names.map((dn) =>
+        accountStatusOf(this.parts.authenticators, { dn, login }, signal)
+          .catch(onError(HttpError, () => undefined))
+      ),
+    );
+    return statuses.every((status) => status?.kind === "gone");
   }
 
   #registry(): TokenRegistry {

@@ -74,13 +74,17 @@ for (const variant of ["variant_a", "variant_b"]) {
     assert.match(again.printed, /^not copied: conf: is there already and stays as it is$/m);
     assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
 
-    await Deno.remove(`${at.folder}/new/conf/container.properties`);
-    const unfinished = await at.run("migrate", "../java");
-    assert.equal(unfinished.code, 1);
-    assert.match(
-      unfinished.printed,
-      /conf is there already, expected a folder without one; nothing was changed/,
-    );
+    const conf = `${at.folder}/new/conf`;
+    const refused = async () => {
+      const { code, printed } = await at.run("migrate", "../java");
+      assert.equal(code, 1);
+      assert.match(printed, /conf is there already, expected a folder without one; nothing was changed/);
+    };
+    await Deno.remove(`${conf}/container.properties`);
+    await refused();
+    await Deno.remove(conf, { recursive: true });
+    await Deno.writeTextFile(conf, "a file");
+    await refused();
   });
 }
 

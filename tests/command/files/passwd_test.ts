@@ -222,6 +222,16 @@ scene("passwd requires an existing folder for a new file", async ({ folder }) =>
   assert.match(io.err, /no such folder/);
 });
 
+scene("passwd explains that a file is in the place of a folder", async ({ file }) => {
+  const run = async (...args: string[]) => {
+    const io = recordedIo({ input: "xx xx xx xx xx" });
+    assert.equal(await passwd.run([...args, "--file", join(file, "users.txt")], io), 1);
+    return io.err;
+  };
+  assert.match(await run("list"), /There is no file/);
+  assert.match(await run("add", "bob", "--dn", "CN=b", "--stdin", "--md5"), /a file is in the place of its/);
+});
+
 scene("passwd ignores the lock of a killed passwd", async ({ run, text, file }) => {
   await Deno.writeTextFile(`${file}.lock`, "");
   assert.equal((await run(["remove", "ann"])).status, 0);

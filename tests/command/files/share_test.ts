@@ -165,6 +165,7 @@ Deno.test("share show prints uploaded bytes and their limit for shares that acce
     return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
   assert.equal(await uploaded({ path: "/r/" }), "not possible");
+  assert.equal(await uploaded({ path: "/w/", access: "WRITE" }), "see the uses");
   assert.equal(await uploaded({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
   const quota = { files: 3, bytes: 100 };
   assert.equal(
