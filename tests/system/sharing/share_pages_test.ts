@@ -275,6 +275,36 @@ Deno.test("a visitor who is not signed in is redirected to the sign-in and back"
   assert.match((await visitor.get("/shares/HPC/new?path=%2Fdata%2F")).text, /value="\/data\/"/);
 });
 
+Deno.test("after a form whose sign-in has ended, the sign-in says that nothing was done, and leads back to the form", async () => {
+  const visitor = await signedIn(ALICE);
+  const form = `https://localhost:${system.port}/shares/HPC/new?path=%2Fdata%2F`;
+  const sent = {
+    token: formToken(await visitor.get("/shares")),
+    path: `${data}/d/`,
+    access: "READ",
+    days: "7",
+  };
+  visitor.cookies.clear();
+  const late = await visitor.post("/shares/HPC", sent, { headers: { Referer: form } });
+  assert.equal(late.status, 303);
+  const { pathname, search } = new URL(
+    late.headers.location ?? "",
+    `https://localhost:${system.port}/shares/HPC`,
+  );
+  const page = await visitor.get(pathname + search);
+  assert.match(
+    page.text,
+    /role="alert"[^>]*>You are not signed in, so the service did not do what you asked for/,
+  );
+  const [user, password] = ALICE;
+  const back = await visitor.post(pathname + search, { token: formToken(page), user, password });
+  assert.equal(new URL(back.headers.location ?? "", `https://localhost:${system.port}/login`).href, form);
+  const elsewhere = await new Visitor(system).post("/shares/HPC", sent, {
+    headers: { Referer: "https://localhost.example/shares/HPC/new" },
+  });
+  assert.equal(elsewhere.headers.location, "../login?to=shares&lost");
+});
+
 Deno.test("pages show paths from addresses and names in directories as text", async () => {
   const hostile = `"><script>alert(1)</script>`;
   for (const page of ["new", "browse"]) {
