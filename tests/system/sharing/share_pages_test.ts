@@ -211,6 +211,21 @@ Deno.test("a share has the recipient and the number of uses in the form", async 
   ) assert.equal((await make(alice, fields)).status, status, JSON.stringify(fields));
 });
 
+Deno.test("errors of the form use its words, not those of the API", async () => {
+  const expected: readonly (readonly [Record<string, string>, RegExp])[] = [
+    [{ user: "Bob" }, /The recipient must be a distinguished name, such as CN=/],
+    [{ group: "no such" }, /The recipient group must be an unprivileged Unix group/],
+    [{ user: BOB_DN, group: "hpc" }, /Choose a recipient or a recipient group, not both/],
+    [{ files: "2" }, /Only shares with access DROP \(upload only\) can limit uploads/],
+    [{ access: "DROP", mebibytes: "1.5" }, /The maximum size of all uploads must be a whole number of MiB/],
+  ];
+  for (const [fields, words] of expected) {
+    const page = await make(alice, fields);
+    assert.equal(page.status, 400, page.text);
+    assert.match(page.text, words);
+  }
+});
+
 Deno.test("the page changes and removes note and password, and keeps the end", async () => {
   const path = target((await make(alice, { path: `${data}/d/sub/`, days: "1" })).headers.location);
   const token = formToken(await alice.get(path));
