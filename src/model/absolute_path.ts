@@ -21,9 +21,10 @@ export function hasInvisibleCharacter(text: string): boolean {
   return withInvisibleShown(text) !== text;
 }
 
-/** Escapes invisible and bidirectional characters as `\u{…}`. */
+/** Escapes invisible and bidirectional characters, and each blank of a text without other characters, as `\u{…}`. */
 export function withInvisibleShown(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  const invisible = text.trim() === "" ? /\s/gu : INVISIBLE;
+  return text.replace(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** Normalises an absolute path (rest-api.md 2.9); links are not resolved (D29). @throws {ERR_INVALID_PATH} */

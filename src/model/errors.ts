@@ -157,7 +157,7 @@ export const ERRORS = {
     status: 403,
     text: "UFTP cannot access this path. Please use the HTTP link of the share",
   },
-  ERR_SERVER_DOWN: { status: 503, text: "{status}", headers: retryAfter("10") },
+  ERR_SERVER_DOWN: { status: 503, text: "{status}: try this server again later", headers: retryAfter("10") },
   ERR_SERVICE_STARTING: {
     status: 503,
     text: "The service is starting. Please try again",
@@ -208,7 +208,7 @@ export const ERRORS = {
   },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
-    text: "Too many failed attempts. Please try again later",
+    text: "Too many failed attempts, or a ban by an administrator. Please try again later",
     headers: retryAfter("{seconds}"),
   },
   ERR_TOO_MANY_LOCKS: { status: 507, text: "You have {most} locks, which is the limit" },

@@ -13,7 +13,7 @@ export function errorPage(
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {
   const says = TEXTS.failure;
-  const { request: { method, path, query, headers: shown }, root, base, menu } = asked;
+  const { request: { method, path, query, headers: shown }, root, base, menu, signIn } = asked;
   const before = shown.get("Referer") ?? "";
   const filledIn = code !== "ERR_PAGE_OUTDATED" && code !== "ERR_CONTENT_CHANGED" && markup` data-back`;
   const isOwn = before.startsWith(`${base}/`);
@@ -21,7 +21,7 @@ export function errorPage(
   return pageResponse(asked, {
     title: errorMessage,
     body: markup`${
-      status === 401 && menu.has("/login") &&
+      status === 401 && signIn === undefined && menu.has("/login") &&
       markup`<p><a href="${root}login?to=${encodeURIComponent(to)}">${says.signIn}</a></p>`
     }${isOwn && markup`<p><a class="button"${filledIn} href="${before}">${says.back}</a></p>`}
 <dl><dt>${says.status}</dt><dd>${status}</dd><dt>${says.code}</dt><dd><code>${code}</code></dd>

@@ -1,4 +1,4 @@
-// Script of every page: shows times in the reader's zone, copies texts, and leads back to a filled-in form.
+// Script of every page: shows times in the reader's zone, copies texts, leads back to a filled-in form, and sends a form once.
 (() => {
   "use strict";
   const language = document.documentElement.lang;
@@ -18,6 +18,13 @@
       button.textContent = document.getElementById("news").textContent = button.dataset.done;
     });
   }
+  let sentAt = -1000;
+  document.addEventListener("submit", (event) => {
+    // The second click of a double click would do the same again, and show an error instead of the result.
+    if (performance.now() - sentAt < 1000) event.preventDefault();
+    else if (!event.defaultPrevented) sentAt = performance.now();
+  });
+  addEventListener("pageshow", () => sentAt = -1000);
   for (const link of document.querySelectorAll("a[data-back]")) {
     link.addEventListener("click", (event) => {
       if (history.length < 2) return;

@@ -41,6 +41,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
     return redirect(call.root + wantedPage(call.query.get("to")));
   }
   return formsPage(call, parts, {
+    diagnostic: call.query.has("lost") ? TEXTS.signIn.lost : undefined,
     certificate: caller.kind === "anonymous" ? undefined : caller.identity.dn,
   });
 }
@@ -134,14 +135,17 @@ async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
   });
 }
 
-/** Redirects to the sign-in page, which leads back. */
+/** Redirects to the sign-in page, which leads back. After a form it says that nothing was done, and leads to the page of the form. */
 export function toSignIn(
   failure: HttpError,
-  { request, root }: PartialCall,
+  { request, root, base }: PartialCall,
   path: string,
 ): HttpResponse | undefined {
   if (failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) return undefined;
-  return redirect(`${root}login?to=${encodeURIComponent(path)}`);
+  if (request.method !== "POST") return redirect(`${root}login?to=${encodeURIComponent(path)}`);
+  const before = request.headers.get("Referer") ?? "";
+  const form = before.startsWith(`${base}/${path}/`) && wantedPage(before.slice(base.length + 1));
+  return redirect(`${root}login?to=${encodeURIComponent(form || path)}&lost`);
 }
 
 function formsPage(

@@ -84,7 +84,8 @@ function tokenQuery(form: Form): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ["name", "path", "activity", "server"]) {
     const value = form.get(name) ?? "";
-    if (value !== "") query.set(name, value);
+    const isDirectory = name === "path" && !value.endsWith("/"); // people leave the slash out
+    if (value !== "") query.set(name, isDirectory ? `${value}/` : value);
   }
   const hours = form.get("hours") ?? "";
   query.set("lifetime", /^\d{1,4}$/.test(hours) ? String(Number(hours) * 3600) : hours);

@@ -468,22 +468,29 @@
     };
   }
 
-  /** Adds a dropped file, or all files below a dropped directory; shows what cannot be read, and continues. */
+  /** Shows what is not uploaded, with the reason. */
+  const leave = (path, text, className) => {
+    const item = element("li");
+    item.append(element("bdi", path), " ", element("span", text, className));
+    list.append(item);
+    news.textContent = path + ": " + text;
+  };
+
+  /** Adds a dropped file, or all files below a dropped directory; shows what cannot be read or is empty, and continues. */
   const walk = async (entry) => {
     const path = entry.fullPath.replace(/^\//, "");
     try {
       if (entry.isFile) return add(await new Promise((done, failed) => entry.file(done, failed)), path);
       const reader = entry.createReader();
       const part = () => new Promise((done, failed) => reader.readEntries(done, failed));
+      let count = 0;
       for (let some = await part(); some.length > 0; some = await part()) {
+        count += some.length;
         for (const each of some) await walk(each);
       }
+      if (count === 0) leave(path, says.emptyFolder, "quiet");
     } catch {
-      const item = element("li");
-      const text = fill(says.failed, { reason: says.gone });
-      item.append(element("bdi", path), " ", element("span", text, "down"));
-      list.append(item);
-      news.textContent = path + ": " + text;
+      leave(path, fill(says.failed, { reason: says.gone }), "down");
     }
   };
   form.onsubmit = (event) => event.preventDefault();

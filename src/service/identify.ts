@@ -26,6 +26,7 @@ import type { HeaderList } from "../model/http_message.ts";
 import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
+import { onError } from "../model/attempt.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
@@ -78,7 +79,7 @@ export async function identify(
   { service, permission, checksCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
   allParts: IdentityParts,
 ): Promise<IdentifiedUser> {
-  if (service === "open") return NOBODY;
+  if (service === "open") return (signedIn && await browserUser(request, allParts)) || NOBODY;
   const parts = withoutAttributes ? { ...allParts, attributes: undefined } : allParts;
   const { method, url } = request;
   const shown = parseCredentials(request.headers, request.facts, { method, url });
@@ -167,6 +168,11 @@ export async function recognise(
   parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));
   const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
   return { caller, userName, user: found };
+}
+
+/** Returns the signed-in user of the browser; undefined also if that cannot be found out. */
+export async function browserUser(request: Unidentified, parts: IdentityParts) {
+  return await browserOf(request, parts).catch(onError(HttpError, () => undefined));
 }
 
 /** Returns the signed-in user of the browser. @throws {ERR_TOO_MANY_FAILURES} For a banned user, whose sign-in ends. And as attributes. */

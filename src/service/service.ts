@@ -21,7 +21,15 @@ import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type Answered, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
-import { identify, PREFERENCES_HEADER, recognise, rethrow, type Trace, userLater } from "./identify.ts";
+import {
+  browserUser,
+  identify,
+  PREFERENCES_HEADER,
+  recognise,
+  rethrow,
+  type Trace,
+  userLater,
+} from "./identify.ts";
 import type { Call, PartialCall } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
@@ -141,7 +149,9 @@ class Requests {
     if (method === "OPTIONS") return this.#options(path);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : pathToRoot(path);
     const asked = handling.asked = { ...handling.asked, base, root };
-    const { route, params } = this.#router.match(method, path);
+    const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
+    const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
+    const { route, params } = await this.#match(path, given, handling);
     handling.route = route;
     const isForPrograms = route.audit === "token" || (route.service === "open" && method === "POST");
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
@@ -152,8 +162,6 @@ class Requests {
     if (server !== undefined) handling.facts = { server: server.name };
     negotiate(headers, route, accepted);
 
-    const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
-    const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const identified = await identify(given, route, this.parts);
     const { caller, user } = identified;
     const call: Call = {
@@ -181,6 +189,17 @@ class Requests {
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
     if (method === "HEAD" && response.body instanceof ReadableStream) await response.body.cancel();
     return method === "HEAD" ? { ...response, body: null } : response;
+  }
+
+  /** Returns the route of a path. If there is none, the browser's error page shows who is signed in. */
+  async #match(path: string, given: Parameters<typeof browserUser>[0], handling: Handling) {
+    try {
+      return this.#router.match(given.method, path);
+    } catch (error) {
+      const reader = handling.accepted.prefersHtml && await browserUser(given, this.parts);
+      handling.asked = { ...handling.asked, ...reader };
+      throw error;
+    }
   }
 
   #recogniser(

@@ -165,7 +165,7 @@ Deno.test("a form is accepted only with the token of its own session, and only w
   assert.equal((await other.post("/logout", { token: foreign })).status, 303);
   for (const [name, value] of kept) other.cookies.set(name, value);
   const late = await other.post("/tokens", { ...FIELDS, token: foreign });
-  assert.deepEqual([late.status, late.headers.location], [303, "./login?to=tokens"]);
+  assert.deepEqual([late.status, late.headers.location], [303, "./login?to=tokens&lost"]);
   await hasNoToken();
 });
 

@@ -74,6 +74,16 @@ const COUNTING = `(() => {
   };
 })(); true`;
 
+/** Dropped folder, as the browser gives it, with an empty folder in it. */
+const EMPTY_FOLDER = `(() => {
+  const folder = (fullPath, ...content) => ({
+    isFile: false,
+    fullPath,
+    createReader: () => ({ readEntries: (done) => done(content.splice(0)) }),
+  });
+  return { webkitGetAsEntry: () => folder("/new", folder("/new/deep")) };
+})()`;
+
 const linkTexts = "[...document.links].map(({ textContent }) => textContent)";
 
 const FLAGS = ["--ignore-certificate-errors", "--accept-lang=en-US"];
@@ -218,6 +228,22 @@ Deno.test({
     const address = String(await page.evaluate("document.querySelector('#address').value"));
     await page.go(address);
     assert.match(await text(page), /ten\.txt\s+10 B\. Shared by Alice, until [^]*Look first\s+Download/);
+
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(
+      `document.ondrop({ preventDefault() {}, dataTransfer: { items: [${EMPTY_FOLDER}] } })`,
+    );
+    const note = "Not uploaded: the folder is empty";
+    assert.deepEqual(await states(page), [`new/deep ${note}`]);
+    assert.equal(await page.evaluate("document.querySelector('#news').textContent"), `new/deep: ${note}`);
+    await page.evaluate(`(() => {
+      document.querySelector("#directory-name").value = "once";
+      const button = document.querySelector("button[value=make]");
+      button.click();
+      setTimeout(() => button.click(), 5);
+    })()`);
+    await until(async () => /^(?:once|A file)/.test(String(await page.evaluate("document.title"))));
+    assert.equal(await page.evaluate("document.title"), "once", "a double click sends a form once");
 
     const actions = `${sharing.origin}/files/HPC${sharing.data}/d/ten.txt?view=actions`;
     await page.go(actions);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { absolutePath, nameOf, parentOf } from "../../src/model/absolute_path.ts";
+import { absolutePath, nameOf, parentOf, withInvisibleShown } from "../../src/model/absolute_path.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 
 const NORMAL: [string, string][] = [
@@ -74,4 +74,9 @@ Deno.test("parentOf() and nameOf() split a path", () => {
   assert.deepEqual([parentOf("/a/b/"), nameOf("/a/b/")], ["/a/", "b"]);
   assert.deepEqual([parentOf("/a"), nameOf("/a")], ["/", "a"]);
   assert.deepEqual([parentOf("/"), nameOf("/")], ["/", ""]);
+});
+
+Deno.test("withInvisibleShown() shows the blanks of a name that has no other characters", () => {
+  assert.equal(withInvisibleShown(" \u00a0"), "\\u{20}\\u{a0}");
+  for (const name of ["", " a b ", "a"]) assert.equal(withInvisibleShown(name), name);
 });

@@ -57,6 +57,7 @@ Deno.test("statusPage() shows the user, the end of the login, and the allowed pa
       ends: Date.UTC(2026, 0, 5, 7, 30) / 1000,
       idleMinutes: 30,
       formToken: "t",
+      active() {},
     },
   };
   const { body } = await statusPage(known, {

@@ -249,6 +249,18 @@ Deno.test("My files shows hostile names as text, in each language, and no name c
   }
 });
 
+Deno.test("Files shows why a server is not usable", async () => {
+  await using other = await SharingSystem.open({
+    properties: ENABLED,
+    map: { [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.rateLimit": "fast" } },
+  });
+  const visitor = new Visitor(other.system);
+  await visitor.signIn(ALICE);
+  const { text } = await visitor.get("/files");
+  assert.match(text, /HPC<\/bdi>: Your settings for this server are invalid\. Please contact its operators/);
+  assert.doesNotMatch(text, /You have no account/);
+});
+
 Deno.test("My files is only for signed-in users with an account, and only if the site enables it", async () => {
   const away = await new Visitor(system).get(at("d/"));
   assert.equal(away.status, 303);
@@ -259,7 +271,9 @@ Deno.test("My files is only for signed-in users with an account, and only if the
   assert.equal(searchParams.get("to"), "files/HPC/~/files-2026/files/a.txt?view=actions");
   const bob = await signedIn(BOB);
   assert.match((await bob.get("/files")).text, /You have no account/);
-  assert((await bob.get(at("d/"))).status >= 400);
+  const refused = await bob.get(at("d/"));
+  assert.equal(refused.status, 401);
+  assert.doesNotMatch(refused.text, /href="[^"]*login/, "who is signed in needs no sign-in");
   await sharing.reloadWith({ "container.feature.Files.enable": "false" });
   const visitor = await signedIn();
   for (const path of ["/files", "/files/HPC/~/"]) assert.equal((await visitor.get(path)).status, 404, path);

@@ -111,6 +111,17 @@ Deno.test("a browser can sign out and revoke its tokens while an attribute sourc
   for (const bearer of bearers) assert.equal((await other.ask("/rest/auth", bearer)).status, 401);
 });
 
+Deno.test("Help and the pages of unknown addresses and methods show who is signed in", async () => {
+  const one = await visitor(ALICE);
+  for (const [path, status] of [["/help", 200], ["/nothing", 404], ["/logout", 405]] as const) {
+    const page = await one.get(path);
+    assert.equal(page.status, status, path);
+    assert.match(page.text, /Signed in as <strong><bdi>alice<[^]*>Sign out</, path);
+    assert.match(String(page.headers["cache-control"]), /no-store/, path);
+    assert.match((await new Visitor(system).get(path)).text, />Sign in</, path);
+  }
+});
+
 Deno.test("browsers must not store pages of a signed-in user", async () => {
   const one = await visitor(ALICE);
   for (const path of ["/", "/tokens", "/login/device"]) {

@@ -112,7 +112,7 @@ Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for user
       status: 429,
       code: "ERR_TOO_MANY_FAILURES",
       headers: { "Retry-After": "1" },
-      publicMessage: "Too many failed attempts. Please try again later",
+      publicMessage: "Too many failed attempts, or a ban by an administrator. Please try again later",
     });
     return true;
   });

@@ -16,6 +16,7 @@ export interface SignIn {
   readonly ends: number; // absolute end, in seconds since the epoch
   readonly idleMinutes: number;
   readonly formToken: string; // CSRF token for forms
+  readonly active: () => void; // records that the browser is not idle
 }
 
 interface ProvenLogin {
@@ -92,15 +93,16 @@ export class SignIns {
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
-    if (activity.ends - this.#now() < idleSeconds * (1 - ACTIVITY_STEP)) {
-      void this.#recordActivity({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
-    }
+    // The database reports failures; the last record stays valid.
+    const active = () => void this.#recordActivity({ key, owner, made }).catch(() => {});
+    if (activity.ends - this.#now() < idleSeconds * (1 - ACTIVITY_STEP)) active();
     return {
       identity: { ...left, browser: { id: key, ends } },
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
       formToken: formTokenOf(token),
+      active,
     };
   }
 

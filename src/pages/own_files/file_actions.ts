@@ -165,7 +165,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       const name = form.get("name") ?? "";
       const directory = `${path === "/" ? "" : path}/${name}`;
       const isName = name !== "" && !name.includes("/") && absolutePath(directory) === directory;
-      if (!isName) throw invalidRequest("name: expected the name of a directory");
+      if (!isName) throw invalidRequest("The name of a directory can be neither . nor .., and has no /");
       await files.makeDirectory(directory, signal);
       return to(`${directory}/`);
     }

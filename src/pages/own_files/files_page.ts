@@ -13,7 +13,7 @@ import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
 import { validatorsOf } from "../../resource/access/validators.ts";
 import type { Call } from "../../resource/call.ts";
-import { ownServers } from "../../resource/dav/dav.ts";
+import { ownServers, refusalOn } from "../../resource/dav/dav.ts";
 import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
 import { ownBrowser } from "../../resource/form.ts";
 import { redirect } from "../../resource/text_response.ts";
@@ -35,21 +35,29 @@ const MAX_ENTRIES = 1000;
 /** Serves `GET /files`: the servers on which the caller has an account. */
 export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
   const usable = ownServers(call, servers);
+  const refused = [...servers.values()].flatMap((server) => {
+    const error = refusalOn(call, server);
+    return error === undefined || error.code === "ERR_NO_ACCOUNT"
+      ? []
+      : markup`<p class="note">${isolated(server.name)}: ${error.publicMessage}</p>`;
+  });
   return pageResponse(call, {
     title: SAYS.title,
     current: "files",
-    body: usable.length === 0 ? markup`<p>${SAYS.noServer}</p>` : markup`<ul class="entries">
+    body: usable.length === 0
+      ? (refused.length > 0 ? refused : markup`<p>${SAYS.noServer}</p>`)
+      : markup`${refused}<ul class="entries">
 ${
-      usable.map(({ name, description, daemons }) =>
-        markup`<li><a href="${call.root}files/${encodeURIComponent(name)}/~/">${isolated(name)}</a>
+        usable.map(({ name, description, daemons }) =>
+          markup`<li><a href="${call.root}files/${encodeURIComponent(name)}/~/">${isolated(name)}</a>
 <p class="quiet">${description}${
-          !daemons.status().usable && [" · ", TEXTS.home.down]
-        } · <a href="${call.root}files/${
-          encodeURIComponent(name)
-        }/">${SAYS.top}<span class="hidden"> ${name}</span></a></p></li>
+            !daemons.status().usable && [" · ", TEXTS.home.down]
+          } · <a href="${call.root}files/${
+            encodeURIComponent(name)
+          }/">${SAYS.top}<span class="hidden"> ${name}</span></a></p></li>
 `
-      )
-    }</ul>`,
+        )
+      }</ul>`,
   });
 }
 

@@ -1,7 +1,8 @@
-import { invalidRequest } from "../../model/http_error.ts";
+import { attempt } from "../../model/attempt.ts";
+import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Form } from "../../resource/form.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import { EVERYBODY, groupTarget, type Share } from "../../sharing/share.ts";
+import { EVERYBODY, groupTarget, parseTarget, type Share } from "../../sharing/share.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -123,7 +124,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
   const given = (name: string) => form.get(name) || undefined;
   const mebibytes = given("mebibytes");
   if (mebibytes !== undefined && !/^\d{1,9}$/.test(mebibytes)) {
-    throw invalidRequest("mebibytes: expected a whole number");
+    throw invalidRequest("The maximum size of all uploads must be a whole number of MiB");
   }
   return {
     path: form.get("path"),
@@ -143,9 +144,13 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
 function whomOf(form: Form): string {
   const [user, group] = [form.get("user")?.trim() || undefined, form.get("group")?.trim() || undefined];
   if (user !== undefined && group !== undefined) {
-    throw invalidRequest("Expected either user or group, or none of them");
+    throw invalidRequest("Choose a recipient or a recipient group, not both");
   }
-  return user ?? (group === undefined ? EVERYBODY : groupTarget(group));
+  const target = user ?? (group === undefined ? EVERYBODY : groupTarget(group));
+  return attempt(() => parseTarget(target) && target, HttpError, () => {
+    if (group !== undefined) throw invalidRequest("The recipient group must be an unprivileged Unix group");
+    throw invalidRequest("The recipient must be a distinguished name, such as CN=Jane Doe,O=Example");
+  });
 }
 
 /** Seconds; 0 is unlimited. @throws {ERR_INVALID_REQUEST} */

@@ -1,4 +1,5 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { type DatedEntry, find } from "../../files/files.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
@@ -12,7 +13,6 @@ import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { checkLogin } from "../login_policy.ts";
 import type { ServerFacts } from "../server_facts.ts";
-import { accountOn } from "../share/names.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import {
@@ -77,12 +77,18 @@ export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> 
 
 /** Returns the servers on which the caller has an account. */
 export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>): ServerFacts[] {
-  const isUsable = (server: ServerFacts) => {
+  return [...servers.values()].filter((server) => refusalOn(call, server) === undefined);
+}
+
+/** Returns why the caller has no files on a server, if so. */
+export function refusalOn(call: Call, server: ServerFacts): HttpError | undefined {
+  const check = () => {
     checkTokenServer(call, server.name);
     checkLogin(call, server);
-    return accountOn(call, server.name) !== undefined;
+    attributesOnServer(call.user, server.name, { log: call.log });
+    return undefined;
   };
-  return [...servers.values()].filter((server) => attempt(() => isUsable(server), HttpError, () => false));
+  return attempt(check, HttpError, (error) => error);
 }
 
 /** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */

@@ -86,7 +86,7 @@ export function parsePassword(value: unknown): Secret | undefined {
 function parseQuota(access: AccessLevel, { files, bytes }: Record<keyof Quota, unknown>): Quota | undefined {
   const quota = { files: atLeastOne("maxFiles", files), bytes: atLeastOne("maxBytes", bytes) };
   if (quota.files === undefined && quota.bytes === undefined) return undefined;
-  if (access !== "DROP") throw invalidRequest("Quotas (maxFiles, maxBytes) are for access DROP alone");
+  if (access !== "DROP") throw invalidRequest("Only shares with access DROP (upload only) can limit uploads");
   return quota;
 }
 

@@ -1,13 +1,12 @@
 import type { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
-import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
-import type { Caller } from "../../model/identity.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { RunningUses } from "../access/running_uses.ts";
+import type { Call } from "../call.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { People } from "./people.ts";
@@ -39,7 +38,7 @@ export interface SharingParts {
   readonly hashing: ScryptSemaphore; // limits concurrent hashing of link passwords
   /** Stops the caller's work on a ban. @returns Ends the watch. */
   readonly watch: (
-    call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },
+    call: Pick<Call, "caller" | "clientAddress" | "user" | "signIn">,
     end: (reason: unknown) => void,
   ) => () => void;
   readonly running: RunningUses;

@@ -46,8 +46,15 @@ export async function openFiles(
   const common = {
     ...autoClose(openSharing({ ...given, leases, recorder })),
     servers,
-    watch: ({ caller, clientAddress, user }, end) =>
-      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+    watch: ({ caller, clientAddress, user, signIn }, end) => {
+      const unwatch = throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end);
+      // A browser whose download takes longer than the idle time is not idle.
+      const active = signIn && setInterval(signIn.active, Math.min(signIn.idleMinutes, 60) * 20_000);
+      return () => {
+        clearInterval(active);
+        unwatch();
+      };
+    },
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
   } satisfies Partial<SharingParts>;
   const files = async () => {

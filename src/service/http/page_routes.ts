@@ -82,6 +82,7 @@ export function pageRoutes(parts: RouteParts): Route[] {
     method: "GET",
     path: "/help",
     service: "open",
+    signedIn: true,
     answer: async (call) =>
       (await import("../../pages/help_page.ts")).helpPage(call, { accepted, hasDeviceLogin }),
   };

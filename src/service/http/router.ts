@@ -23,7 +23,7 @@ export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | typeof DAV_METHODS[number];
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
-  readonly service: "auth" | "share" | "access" | "admin" | "open"; // `open` identifies no caller
+  readonly service: "auth" | "share" | "access" | "admin" | "open"; // `open` requires no caller
   readonly permission?: "GET" | "POST" | "PUT"; // method whose permission applies; default: the request's own
   readonly signedIn?: true; // whether sign-ins of browsers apply; never below `/rest/`
   readonly withoutAttributes?: true; // whether the role is `user`: no attribute source is queried

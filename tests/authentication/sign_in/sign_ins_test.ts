@@ -69,6 +69,22 @@ Deno.test("SignIns end for an idle browser, and after the longest time for one i
   assert.equal(await at.find(used), undefined, "eight hours are over");
 });
 
+Deno.test("a browser in the middle of a long download is not idle", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: ANN });
+  const { active } = await at.find(token) ?? {};
+  for (let i = 0; i < 4; i++) {
+    at.later(600);
+    active?.();
+    await setImmediate();
+  }
+  assert(await at.find(token));
+  await at.signIns.end(token);
+  active?.();
+  await setImmediate();
+  assert.equal(await at.find(token), undefined, "after its sign-out, a download signs nobody in");
+});
+
 Deno.test("SignIns record the use of a browser at most once a minute", async () => {
   using at = opened();
   const token = await at.signIns.begin({ identity: ANN });

@@ -112,7 +112,7 @@ Deno.test("an owner may view a share that is for other addresses, until the shar
     const { site, running } = at;
     const id = await site.share("d/", { sources: ["192.0.2.0/24"] });
     const identity = { dn: "CN=alice, O=Example", method: "PASSWORD_FILE", via: "PASSWORD" };
-    site.signIn = { identity, userName: "alice", ends: 0, idleMinutes: 1, formToken: "t" };
+    site.signIn = { identity, userName: "alice", ends: 0, idleMinutes: 1, formToken: "t", active() {} };
     const rest = await begun(await site.ask("alice", "GET", `access/HPC/${id}/big`));
     await end?.(site, id);
     await running.poll();

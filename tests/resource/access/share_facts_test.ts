@@ -31,6 +31,7 @@ const SIGNED_IN = {
     ends: 0,
     idleMinutes: 1,
     formToken: "t",
+    active() {},
   },
 };
 

@@ -211,6 +211,21 @@ Deno.test("a share has the recipient and the number of uses in the form", async 
   ) assert.equal((await make(alice, fields)).status, status, JSON.stringify(fields));
 });
 
+Deno.test("errors of the form use its words, not those of the API", async () => {
+  const expected: readonly (readonly [Record<string, string>, RegExp])[] = [
+    [{ user: "Bob" }, /The recipient must be a distinguished name, such as CN=/],
+    [{ group: "no such" }, /The recipient group must be an unprivileged Unix group/],
+    [{ user: BOB_DN, group: "hpc" }, /Choose a recipient or a recipient group, not both/],
+    [{ files: "2" }, /Only shares with access DROP \(upload only\) can limit uploads/],
+    [{ access: "DROP", mebibytes: "1.5" }, /The maximum size of all uploads must be a whole number of MiB/],
+  ];
+  for (const [fields, words] of expected) {
+    const page = await make(alice, fields);
+    assert.equal(page.status, 400, page.text);
+    assert.match(page.text, words);
+  }
+});
+
 Deno.test("the page changes and removes note and password, and keeps the end", async () => {
   const path = target((await make(alice, { path: `${data}/d/sub/`, days: "1" })).headers.location);
   const token = formToken(await alice.get(path));
@@ -273,6 +288,36 @@ Deno.test("a visitor who is not signed in is redirected to the sign-in and back"
   const back = await visitor.post(pathname + search, { token: formToken(page), user, password });
   assert.equal(target(back.headers.location, pathname), "/shares/HPC/new");
   assert.match((await visitor.get("/shares/HPC/new?path=%2Fdata%2F")).text, /value="\/data\/"/);
+});
+
+Deno.test("after a form whose sign-in has ended, the sign-in says that nothing was done, and leads back to the form", async () => {
+  const visitor = await signedIn(ALICE);
+  const form = `https://localhost:${system.port}/shares/HPC/new?path=%2Fdata%2F`;
+  const sent = {
+    token: formToken(await visitor.get("/shares")),
+    path: `${data}/d/`,
+    access: "READ",
+    days: "7",
+  };
+  visitor.cookies.clear();
+  const late = await visitor.post("/shares/HPC", sent, { headers: { Referer: form } });
+  assert.equal(late.status, 303);
+  const { pathname, search } = new URL(
+    late.headers.location ?? "",
+    `https://localhost:${system.port}/shares/HPC`,
+  );
+  const page = await visitor.get(pathname + search);
+  assert.match(
+    page.text,
+    /role="alert"[^>]*>You are not signed in, so the service did not do what you asked for/,
+  );
+  const [user, password] = ALICE;
+  const back = await visitor.post(pathname + search, { token: formToken(page), user, password });
+  assert.equal(new URL(back.headers.location ?? "", `https://localhost:${system.port}/login`).href, form);
+  const elsewhere = await new Visitor(system).post("/shares/HPC", sent, {
+    headers: { Referer: "https://localhost.example/shares/HPC/new" },
+  });
+  assert.equal(elsewhere.headers.location, "../login?to=shares&lost");
 });
 
 Deno.test("pages show paths from addresses and names in directories as text", async () => {
