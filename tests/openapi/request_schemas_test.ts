@@ -60,7 +60,7 @@ for (
 ) SUBJECTS[`AdminRequest ${action}`] = { body, ask: (body) => thrown(() => administer(action, body)) };
 
 /** Errors for values that the document admits: they depend on the site and the share. */
-const OF_THE_SITE = /sends no mail|nothing arrives in/;
+const OF_THE_SITE = /sends no mail|receives no files/;
 
 async function complaint(answer: Promise<Response>): Promise<string | undefined> {
   const response = await answer;

@@ -86,7 +86,9 @@ export function parsePassword(value: unknown): Secret | undefined {
 function parseQuota(access: AccessLevel, { files, bytes }: Record<keyof Quota, unknown>): Quota | undefined {
   const quota = { files: atLeastOne("maxFiles", files), bytes: atLeastOne("maxBytes", bytes) };
   if (quota.files === undefined && quota.bytes === undefined) return undefined;
-  if (access !== "DROP") throw invalidRequest("Only shares with access DROP (upload only) can limit uploads");
+  if (access !== "DROP") {
+    throw invalidRequest("maxFiles, maxBytes: only shares with access DROP (upload only) can limit uploads");
+  }
   return quota;
 }
 

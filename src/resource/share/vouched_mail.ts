@@ -22,9 +22,7 @@ export function ownerMail(
   access: AccessLevel,
   { mails }: Pick<SharingParts, "mails">,
 ): string {
-  if (access === "READ") {
-    throw invalidRequest("No mail is possible for a share with access READ, which receives no files");
-  }
+  if (access === "READ") throw invalidRequest("notify: a share with access READ receives no files");
   if (!mails) throw invalidRequest("notify: this service sends no mail");
   const mail = verifiedMail(call, server);
   if (mail === undefined) throw invalidRequest("notify: your login gives no verified mail address");
