@@ -87,7 +87,7 @@ function parseQuota(access: AccessLevel, { files, bytes }: Record<keyof Quota, u
   const quota = { files: atLeastOne("maxFiles", files), bytes: atLeastOne("maxBytes", bytes) };
   if (quota.files === undefined && quota.bytes === undefined) return undefined;
   if (access !== "DROP") {
-    throw invalidRequest("maxFiles, maxBytes: only shares with access DROP (upload only) can limit uploads");
+    throw invalidRequest("Quotas (maxFiles, maxBytes): only shares with access DROP (upload only) have them");
   }
   return quota;
 }

@@ -216,7 +216,7 @@ Deno.test("errors of the form use its words, not those of the API", async () => 
     [{ user: "Bob" }, /The recipient must be a distinguished name, such as CN=/],
     [{ group: "no such" }, /The recipient group must be an unprivileged Unix group/],
     [{ user: BOB_DN, group: "hpc" }, /Choose a recipient or a recipient group, not both/],
-    [{ files: "2" }, /only shares with access DROP \(upload only\) can limit uploads/],
+    [{ files: "2" }, /only shares with access DROP \(upload only\) have them/],
     [{ access: "DROP", mebibytes: "1.5" }, /The maximum size of all uploads must be a whole number of MiB/],
   ];
   for (const [fields, words] of expected) {
