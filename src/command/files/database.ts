@@ -1,9 +1,9 @@
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { ifExists } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
-import { type Database, rows } from "../../store/database.ts";
+import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
 import { migrateDatabase } from "../../store/postgres/postgres_migration.ts";
-import { type Schema, SqliteDatabase } from "../../store/sqlite_database.ts";
+import { isSqliteError, type Schema, SqliteDatabase } from "../../store/sqlite_database.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import {
@@ -148,6 +148,9 @@ async function copied(
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
     return await copy(from);
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure && isSqliteError(error.cause))) throw error;
+    throw new CommandFailed(`${file}: ${error.message}`, { cause: error });
   } finally {
     from.close();
   }

@@ -143,6 +143,19 @@ test("database import copies shares with their uses, and records, without duplic
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
 });
 
+test("database import names a damaged file", async (server) => {
+  await using place = new Place(chosen(server.port, await server.database()));
+  const file = `${place.folder}/data/records.sqlite`;
+  const records = openRecordStore(file, Date.now);
+  for (let i = 0; i < 50; i++) await records.put("token", record(`${i}`, { ends: 4_000_000_000 }), 99);
+  records.close();
+  const bytes = await Deno.readFile(file);
+  await Deno.writeFile(file, bytes.fill(0xff, 4096)); // all but the page of the tables
+  const { status, err } = await place.run(["database", "import"]);
+  assert.equal(status, 1);
+  assert.match(err, /\S+\/data\/records\.sqlite: .*malformed/);
+});
+
 test("database import copies active bans, and which daemons were reported down", async (server) => {
   const name = await server.database();
   await using place = new Place(chosen(server.port, name));
