@@ -260,8 +260,10 @@ Deno.test("an optional XUUDB that fails while a daemon opens a session causes 50
     "container.security.attributes.XUUDB.optional": "true",
   });
   const daemon = system.daemon();
-  const before = daemon.sessionRequests.length;
   const { promise, resolve: release } = Promise.withResolvers<void>();
+  const isUsable = async () => (await session(system, byKey())).status === 200;
+  await until(isUsable, { what: "the new core knows the daemon and the source" });
+  const before = daemon.sessionRequests.length;
   daemon.hold = promise;
   try {
     const asked = session(system, byKey());
