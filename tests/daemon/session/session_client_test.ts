@@ -35,18 +35,19 @@ function deadAddress(): string {
   return `127.0.0.1:${port}`;
 }
 
+/** Opens a session and looks at a file in it. */
+async function assertReads(client: SessionClient, { root }: Site): Promise<void> {
+  const scope = mediatedScope(`${root}/d/`);
+  using session = await client.open({ user: "alice", scope, permission: "READ", rateLimit: 0 }, NEVER);
+  assert.equal((await session.entry(`${root}/d/ten.txt`)).size, 10);
+}
+
 Deno.test("SessionClient tries the next daemon if one cannot be reached", async () => {
   await using site = await Site.open();
   const daemons = grouped(site, [deadAddress(), deadAddress()]);
   const client = new SessionClient(daemons, { times: SHORT_TIMES });
   for (let i = 0; i < 4; i++) {
-    using session = await client.open({
-      user: "alice",
-      scope: mediatedScope(`${site.root}/d/`),
-      permission: "READ",
-      rateLimit: 0,
-    }, NEVER);
-    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+    await assertReads(client, site);
   }
   assert.deepEqual(daemons.asked, [3, 3, 3, 3]);
 });
@@ -63,15 +64,7 @@ for (const what of ["says nothing", "ends each session"]) {
     })();
     const daemons = grouped(site, [`127.0.0.1:${hung.addr.port}`]);
     const client = new SessionClient(daemons, { times: SHORT_TIMES });
-    {
-      using session = await client.open({
-        user: "alice",
-        scope: mediatedScope(`${site.root}/d/`),
-        permission: "READ",
-        rateLimit: 0,
-      }, NEVER);
-      assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
-    }
+    await assertReads(client, site);
     assert.deepEqual(daemons.asked, [2]);
     hung.close();
     await accepting;
@@ -100,13 +93,7 @@ for (const [what, spoil] of FAULTY) {
     spoil(faulty);
     const client = new SessionClient(pool, { times: SHORT_TIMES });
     for (let i = 0; i < 2; i++) {
-      using session = await client.open({
-        user: "alice",
-        scope: mediatedScope(`${site.root}/d/`),
-        permission: "READ",
-        rateLimit: 0,
-      }, NEVER);
-      assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+      await assertReads(client, site);
     }
     client.close();
     await pool.close();
@@ -156,13 +143,7 @@ Deno.test("SessionClient uses the port that the daemon reports", async () => {
   };
   const client = new SessionClient(daemons, {});
   {
-    using session = await client.open({
-      user: "alice",
-      scope: mediatedScope(`${site.root}/d/`),
-      permission: "READ",
-      rateLimit: 0,
-    }, NEVER);
-    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+    await assertReads(client, site);
   }
   other.close();
   await greeting;
