@@ -388,7 +388,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
   },
   ERR_TOO_MANY_UPLOADS: {
     meaning:
-      "The share, or the account at this server, has 500 unfinished uploads. Complete files do not count.",
+      "The share, or the account at this server, has 500 unfinished uploads, or this client has as many as others may still begin. Complete files do not count.",
     remedy: "Finish interrupted uploads. Unfinished ones are deleted one day after their last byte.",
   },
   ERR_TOO_MUCH_WORK: {

@@ -169,8 +169,10 @@ export const SQL = {
     `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
        WHERE uses_left = 0 AND last_used < :now - ${USED_UP_TTL} ORDER BY last_used LIMIT ${PURGE_BATCH}) RETURNING *`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
+  // No client has more than others may still begin.
   unfinishedUploads:
-    `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,
+    `SELECT count(*) AS uploads FROM share_upload INDEXED BY share_upload_unfinished WHERE server = :server AND share = :id AND kept = 0
+     HAVING count(*) + count(CASE WHEN substr(holder, 1, 32) = substr(:holder, 1, 32) THEN 1 END) > 1 + :most`,
   insertUpload:
     `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, target, kept, holder, held_until, wanted, touched)
      VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
@@ -184,8 +186,8 @@ export const SQL = {
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
   renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
      touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
-  releaseUpload:
-    `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
+  releaseUpload: `UPDATE share_upload SET holder = substr(holder, 1, 32), held_until = 0, touched = :now
+     WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   resizeUpload:
     `UPDATE share_upload SET files = :files, bytes = :bytes WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   setTarget:

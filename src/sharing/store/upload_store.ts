@@ -70,7 +70,7 @@ export class UploadStore {
     return this.change(() => this.beginning(upload, holder), this.changeOptions(upload));
   }
 
-  /** As {@link begin}, within a change of {@link changeOptions}. */
+  /** As {@link begin}, within a change of {@link changeOptions}. @param holder The first 32 characters tell clients apart. */
   *beginning(upload: Upload, holder: string): SqlSteps<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
@@ -79,8 +79,8 @@ export class UploadStore {
     if ((yield* first("insertUpload", begun)) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
     }
-    const count = yield* first("unfinishedUploads", { server, id, most: MAX_UNFINISHED });
-    if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
+    const full = yield* first("unfinishedUploads", { server, id, holder, most: MAX_UNFINISHED });
+    if (full !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
     yield* reserve({ server, id, files, bytes });
   }
 

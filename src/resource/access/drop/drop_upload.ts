@@ -1,10 +1,12 @@
+import { addressGroup } from "../../../model/address.ts";
 import { HeaderList, type HttpResponse } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 import { withinAll } from "../../../files/path_limits.ts";
-import { isDirectory, type Share } from "../../../sharing/share.ts";
+import { EVERYBODY, isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { checkShownToken, FORM_TOKEN } from "../../form.ts";
 import { withoutSlash } from "../../../model/absolute_path.ts";
+import { nameOnServer } from "../../share/names.ts";
 import { notPermitted } from "../../share/shared_server.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { openShareSession } from "../share_session.ts";
@@ -12,7 +14,7 @@ import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { factsOf, useShare } from "../use_of_share.ts";
 import { droppedName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
-import { answerUpload, storeFile, type UploadPlace } from "./recorded_upload.ts";
+import { answerUpload, storeFile, uploadId, type UploadPlace } from "./recorded_upload.ts";
 import { parseUploadRange } from "./upload_range.ts";
 
 /**
@@ -41,8 +43,11 @@ export async function dropUpload(
 /** Returns the directory of a share; each file is a use of the share. */
 function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPlace {
   const { share, limits } = opened;
+  const { server, id } = share;
+  const name = nameOnServer(call, server);
+  const client = name === EVERYBODY ? addressGroup(call.clientAddress) : name;
   return {
-    ...{ ...share, signal: call.signal },
+    ...{ ...share, signal: call.signal, client: uploadId({ server, share: id, key: client }).key },
     reaches: (path) => withinAll(limits, path),
     open: (signal) => openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal),
     audit: (path) => call.audit(factsOf(call, share, "HTTP-upload", path)),

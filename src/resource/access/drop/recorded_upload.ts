@@ -21,6 +21,7 @@ import type { UploadRange } from "./upload_range.ts";
 
 /** Directory in which files are uploaded: that of a share, or the root for an account's own files. */
 export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid" | "path" | "quota"> {
+  readonly client?: string; // digest; absent if no other client uploads there
   readonly reaches: (path: string) => boolean;
   readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
   readonly signal: AbortSignal; // of the request
@@ -118,7 +119,8 @@ export async function storeFile(
   const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.runExclusive(id, key === undefined, (held) => store(held, place, request, parts));
+    const work = (held: HeldUpload) => store(held, place, request, parts);
+    return await unfinished.runExclusive(id, key === undefined, work, place.client);
   } catch (error) {
     const kept = key === undefined ? await discardUpload(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
+import { rows } from "../../../../src/store/database.ts";
 import { Secret } from "../../../../src/model/secret.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
@@ -63,6 +64,24 @@ Deno.test("a share for uploads receives files, and none replaces another", async
   const { received, uses, access } = await at.shared();
   assert.deepEqual([received, uses.length, access], [{ files: 4, bytes: 7 }, 4, "DROP"]);
   assert.deepEqual([uses[0].via, uses[0].bytes, uses[0].complete], ["HTTP-upload", 1, true]);
+});
+
+Deno.test("one client's unfinished uploads leave room for others, and for signed-in users there", async () => {
+  await using at = await drop();
+  const { store } = at.site.parts.uploads.unfinished;
+  const clients = async () =>
+    (await store.database.read(() => rows("SELECT holder, held_until FROM share_upload ORDER BY key", {})))
+      .map(({ holder, held_until }) => `${String(holder).length} ${held_until} ${holder}`);
+  for (const key of [KEY, KEY.toUpperCase()]) {
+    assert.deepEqual(await at.put("a", { body: "one", range: "0-2/9", key }), [202, { received: 3 }]);
+  }
+  const [first, second, ...others] = await clients();
+  assert.match(first ?? "", /^32 0 [0-9a-f]{32}$/);
+  assert.deepEqual([second, others], [first, []], "the address is one client");
+  const query = `?upload=${KEY.replace("0", "x")}`;
+  const headers = { "Content-Length": "3", "Content-Range": "bytes 0-2/9" };
+  await (await at.site.ask("bob", "PUT", `access/HPC/${at.id}/b${query}`, { body: "one", headers })).text();
+  assert.deepEqual([(await clients()).length, new Set(await clients()).size], [3, 2]);
 });
 
 Deno.test("simultaneous uploads of one name are all kept", async () => {
