@@ -52,8 +52,7 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
   }
   const deep = depthOf(call, ["0", "infinity"]) !== "0";
   requireWriter(dav, path);
-  const entry = await entryAt(dav, path);
-  if (entry !== undefined && !isWritable(entry)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
+  const entry = await writableEntry(dav);
   const directory = entry?.kind === "directory";
   const note = textOf(childOf(info, "owner")).slice(0, 500);
   await requireUnlocked(dav, entry === undefined ? [{ path: withoutSlash(parentOf(path)) }] : []);
@@ -80,6 +79,16 @@ function requireWriter({ files }: Pick<DavCall, "files">, path: string): void {
   if (permission !== "WRITE" && permission !== "FULL") {
     throw httpError("ERR_ACCESS_REFUSED", "a lock of what the caller cannot write");
   }
+}
+
+/** Returns the file or directory to be locked, if it exists. @throws If the account can neither write nor create it: the lock would bind others. */
+async function writableEntry({ call, files, target: { path } }: DavCall): Promise<DatedEntry | undefined> {
+  using session = await files.open(path, call.signal);
+  const entry = await find(session, path);
+  const place = entry ?? (session.reaches(parentOf(path)) ? await find(session, parentOf(path)) : "unknown");
+  if (place === undefined) throw httpError("ERR_NO_DIRECTORY", "of a new entry");
+  if (place !== "unknown" && !isWritable(place)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
+  return entry;
 }
 
 function lockResponse(

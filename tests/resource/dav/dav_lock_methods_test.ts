@@ -44,6 +44,28 @@ Deno.test("WebDAV locks nothing that the account cannot write", async () => {
   assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "403 ERR_ACCESS_REFUSED");
 });
 
+Deno.test("WebDAV locks nothing, not for a moment, where the account cannot create a file", async () => {
+  await using dav = await DavSite.open();
+  const { locks } = dav.parts;
+  let made = 0;
+  const make = locks.make.bind(locks);
+  locks.make = (...args) => {
+    made++;
+    return make(...args);
+  };
+  assert.equal(await dav.told("LOCK", "absent/new", { body: lockinfo() }), "409 ERR_NO_DIRECTORY");
+  const { sessions } = dav.site;
+  const open = sessions.open.bind(sessions);
+  sessions.open = async (...args) => {
+    const session = await open(...args);
+    const entry = session.entry.bind(session);
+    session.entry = async (path) => ({ ...await entry(path), permissions: "le" });
+    return session;
+  };
+  assert.equal(await dav.told("LOCK", "d/new", { body: lockinfo() }), "403 ERR_ACCESS_REFUSED");
+  assert.equal(made, 0);
+});
+
 Deno.test("WebDAV locks no file that others create at the same moment, and leaves its content", async () => {
   await using dav = await DavSite.open();
   const { locks } = dav.parts;
