@@ -189,10 +189,12 @@ export class DaemonPool implements DaemonGroup {
         }
       }
     }
+    const states = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
+    const failures = states.join("; ") || "none is configured";
     throw errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
       errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? // failed after the request was sent
       errors.at(-1) ??
-      httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#failures()}`);
+      httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${failures}`);
   }
 
   /** Yields instances to try: those up in turn, then unchecked ones; without any, those due for a trial. */
@@ -228,11 +230,6 @@ export class DaemonPool implements DaemonGroup {
       return httpError("ERR_DAEMON_TIMEOUT", `${this.name} did not answer in time: ${reason}`);
     }
     return httpError("ERR_DAEMON_REPLY_INVALID", `${this.name} gave no valid answer: ${reason}`);
-  }
-
-  #failures(): string {
-    const failures = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
-    return failures.join("; ") || "none is configured";
   }
 }
 

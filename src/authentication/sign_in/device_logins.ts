@@ -161,8 +161,7 @@ function take(quota: ReplayCache, owner: string): void {
 }
 
 function newUserCode(): string {
-  const letters = Array.from({ length: 2 * HALF }, () => LETTERS[randomInt(LETTERS.length)]).join("");
-  return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;
+  return userCodeIn(Array.from({ length: 2 * HALF }, () => LETTERS[randomInt(LETTERS.length)]).join(""));
 }
 
 /** Returns the canonical form of a user code typed in any case, with or without hyphen and spaces. */

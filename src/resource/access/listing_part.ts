@@ -63,9 +63,9 @@ export class ListingPart {
     const shown = this.#held.slice(0, this.#most);
     const entries = shown.map(({ entry }) => entry);
     const last = shown.at(-1)?.place;
-    return this.#held.length > this.#most && last !== undefined
-      ? { entries, next: placeText(last, this.query.order) }
-      : { entries };
+    if (last === undefined || this.#held.length <= this.#most) return { entries };
+    const value = this.query.order === "name" ? "" : `${last.value}:`;
+    return { entries, next: `${value}${last.name}${last.directory ? "/" : ""}` };
   }
 
   #cut(length: number): void {
@@ -85,10 +85,6 @@ function placeOf({ name, kind, size, modified }: Entry, order: Order): Place {
   const directory = kind === "directory";
   const value = order === "modified" ? Number(modified ?? 0) : order === "size" && !directory ? size : 0;
   return { directory, value, name, key: orderKey(name) };
-}
-
-function placeText({ directory, value, name }: Place, order: Order): string {
-  return `${order === "name" ? "" : `${value}:`}${name}${directory ? "/" : ""}`;
 }
 
 function parsePlace(after: string, order: Order): Place {

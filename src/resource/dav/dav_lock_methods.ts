@@ -81,7 +81,7 @@ function requireWriter({ files }: Pick<DavCall, "files">, path: string): void {
   }
 }
 
-/** Returns the file or directory to be locked, if it exists. @throws If the account can neither write nor create it: the lock would bind others. */
+/** Returns what is to be locked, if it exists. @throws If the account can neither write nor create it. */
 async function writableEntry({ call, files, target: { path } }: DavCall): Promise<DatedEntry | undefined> {
   using session = await files.open(path, call.signal);
   const entry = await find(session, path);

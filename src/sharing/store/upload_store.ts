@@ -70,7 +70,7 @@ export class UploadStore {
     return this.change(() => this.beginning(upload, holder), this.changeOptions(upload));
   }
 
-  /** As {@link begin}, within a change of {@link changeOptions}. @param holder The first 32 characters tell clients apart. */
+  /** As {@link begin}, within {@link changeOptions}. @param holder The first 32 characters tell clients apart. */
   *beginning(upload: Upload, holder: string): SqlSteps<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
@@ -111,10 +111,9 @@ export class UploadStore {
       if (before === undefined || resized === undefined) {
         throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has it");
       }
-      const more = [to.files - number(before, "files"), to.bytes - number(before, "bytes")] as const;
-      const [lessFiles, lessBytes] = more.map((each) => Math.max(0, -each));
-      yield* first("release", { ...share, files: lessFiles ?? 0, bytes: lessBytes ?? 0 });
-      const [files = 0, bytes = 0] = more.map((each) => Math.max(0, each));
+      const more = { files: to.files - number(before, "files"), bytes: to.bytes - number(before, "bytes") };
+      yield* first("release", { ...share, files: Math.max(0, -more.files), bytes: Math.max(0, -more.bytes) });
+      const [files, bytes] = [Math.max(0, more.files), Math.max(0, more.bytes)];
       if (files + bytes === 0) return;
       yield* reserve({ ...share, files, bytes });
     });

@@ -54,13 +54,10 @@ export class SharedTree {
       const files: FoundEntry[] = [];
       for (const each of found) {
         const { entry, part } = each;
-        if (entry.kind === "directory") {
-          this.#enter({
-            path: `${next.path}${entry.name}/`,
-            name: `${next.name}${part}/`,
-            depth: next.depth + 1,
-          });
-        } else files.push(each);
+        const depth = next.depth + 1;
+        if (entry.kind !== "directory") files.push(each);
+        else if (depth > this.#bounds.depth) this.#miss(`more than ${this.#bounds.depth} directories deep`);
+        else this.#waiting.push({ path: `${next.path}${entry.name}/`, name: `${next.name}${part}/`, depth });
       }
       yield* this.#files(next, files);
     }
@@ -93,11 +90,6 @@ export class SharedTree {
     if (unreadable > 0) this.#miss("names with control characters", unreadable);
     if (!complete) this.#miss("directories that are too long");
     return await withNames(found);
-  }
-
-  #enter(directory: Waiting): void {
-    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
-    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
   }
 
   async *#files(directory: Waiting, found: readonly FoundEntry[]): AsyncGenerator<ArchiveEntry, void> {

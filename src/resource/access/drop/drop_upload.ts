@@ -42,12 +42,11 @@ export async function dropUpload(
 
 /** Returns the directory of a share; each file is a use of the share. */
 function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPlace {
-  const { share, limits } = opened;
-  const { server, id } = share;
+  const { share, share: { server, id }, limits } = opened;
   const name = nameOnServer(call, server);
-  const client = name === EVERYBODY ? addressGroup(call.clientAddress) : name;
+  const key = name === EVERYBODY ? addressGroup(call.clientAddress) : name;
   return {
-    ...{ ...share, signal: call.signal, client: uploadId({ server, share: id, key: client }).key },
+    ...{ ...share, signal: call.signal, client: uploadId({ server, share: id, key }).key },
     reaches: (path) => withinAll(limits, path),
     open: (signal) => openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal),
     audit: (path) => call.audit(factsOf(call, share, "HTTP-upload", path)),
