@@ -1075,6 +1075,13 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Locking others out of their files by WebDAV"],
+    broken: "an account can lock a new file where it cannot create one",
+    file: "src/resource/dav/dav_lock_methods.ts",
+    change: instead("isWritable(place)", "true"),
+    tests: ["tests/resource/dav/dav_lock_methods_test.ts"],
+  },
+  {
+    rows: ["Locking others out of their files by WebDAV"],
     broken: "a directory lock applies to all accounts",
     file: "src/resource/dav/dav_locks.ts",
     change: instead("(!lock.directory || lock.uid === uid)", "true"),
