@@ -1424,7 +1424,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Exceeding an upload quota by parallel or partial uploads"],
     broken: "two instances can begin the same upload",
     file: "src/sharing/store/upload_store.ts",
-    change: instead('first("insertUpload", begun)) === undefined', 'first("insertUpload", begun)) === null'),
+    change: instead(
+      'first("insertUpload", { ...begun, holder, client })) === undefined',
+      'first("insertUpload", { ...begun, holder, client })) === null',
+    ),
     tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {
@@ -1443,9 +1446,9 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Beginning uploads to a share and finishing none, so that others cannot upload"],
-    broken: "all uploads seem to come from different clients",
+    broken: "only uploads without a running request count for their client",
     file: "src/sharing/store/share_sql.ts",
-    change: instead("= substr(:holder, 1, 32)", "= substr(:holder, 33, 32)"),
+    change: instead("substr(holder, 1, 32) = :client", "holder = :client"),
     tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {

@@ -38,6 +38,10 @@ const UPLOAD_TTL = 24 * 3600; // seconds from the last byte to the deletion of a
 
 const IS_DUE = `touched <= :now - ${UPLOAD_TTL} AND (holder IS NULL OR held_until < :clock)`;
 
+/** A holder follows 32 characters about the client that began the upload; earlier versions of the service write none. */
+const HOLD = "holder = substr(coalesce(holder, :holder), 1, 32) || :holder";
+const IS_HELD = "substr(holder, 33) = :holder";
+
 const THIS_UPLOAD = `server = :server AND share = :id AND key = :key`;
 
 /** Quota in use under new terms: a share that becomes an upload share begins with its unfinished uploads. */
@@ -172,26 +176,23 @@ export const SQL = {
   // No client has more than others may still begin.
   unfinishedUploads:
     `SELECT count(*) AS uploads FROM share_upload INDEXED BY share_upload_unfinished WHERE server = :server AND share = :id AND kept = 0
-     HAVING count(*) + count(CASE WHEN substr(holder, 1, 32) = substr(:holder, 1, 32) THEN 1 END) > 1 + :most`,
+     HAVING count(*) + count(CASE WHEN substr(holder, 1, 32) = :client THEN 1 END) > 1 + :most`,
   insertUpload:
     `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, target, kept, holder, held_until, wanted, touched)
-     VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
+     VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :client || :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
      ON CONFLICT DO NOTHING RETURNING key`,
-  acquireUpload:
-    `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
-     WHERE ${THIS_UPLOAD} AND (holder IS NULL OR holder = :holder OR held_until < :clock) RETURNING *`,
-  acquireDueUpload:
-    `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
+  acquireUpload: `UPDATE share_upload SET ${HOLD}, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
+     WHERE ${THIS_UPLOAD} AND (holder IS NULL OR ${IS_HELD} OR held_until < :clock) RETURNING *`,
+  acquireDueUpload: `UPDATE share_upload SET ${HOLD}, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
   renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
-     touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
+     touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND ${IS_HELD} RETURNING wanted`,
   releaseUpload: `UPDATE share_upload SET holder = substr(holder, 1, 32), held_until = 0, touched = :now
-     WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
+     WHERE ${THIS_UPLOAD} AND ${IS_HELD} RETURNING key`,
   resizeUpload:
-    `UPDATE share_upload SET files = :files, bytes = :bytes WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
-  setTarget:
-    `UPDATE share_upload SET target = :target WHERE ${THIS_UPLOAD} AND holder = :holder AND NOT EXISTS (
+    `UPDATE share_upload SET files = :files, bytes = :bytes WHERE ${THIS_UPLOAD} AND ${IS_HELD} RETURNING key`,
+  setTarget: `UPDATE share_upload SET target = :target WHERE ${THIS_UPLOAD} AND ${IS_HELD} AND NOT EXISTS (
        SELECT 1 FROM share_upload AS other WHERE other.server = :server AND other.target = :target AND other.kept = 0
        AND NOT (other.share = :id AND other.key = :key)) RETURNING key`,
   clearTarget: `UPDATE share_upload INDEXED BY share_upload_target SET target = NULL

@@ -66,20 +66,21 @@ export class UploadStore {
   }
 
   /** Reserves quota and records the upload. @throws {ERR_UPLOAD_INCOMPLETE | ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
-  begin(upload: Upload, holder: string): Promise<void> {
-    return this.change(() => this.beginning(upload, holder), this.changeOptions(upload));
+  begin(upload: Upload, holder: string, client?: string): Promise<void> {
+    return this.change(() => this.beginning(upload, holder, client), this.changeOptions(upload));
   }
 
-  /** As {@link begin}, within {@link changeOptions}. @param holder The first 32 characters tell clients apart. */
-  *beginning(upload: Upload, holder: string): SqlSteps<void> {
+  /** As {@link begin}, within {@link changeOptions}. @param of 32 characters that tell clients apart; default: unique. */
+  *beginning(upload: Upload, holder: string, of = holder): SqlSteps<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
     const touched = files > 0 || name === part ? null : 0; // a file that is set aside is due as soon as its hold ends
-    const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
-    if ((yield* first("insertUpload", begun)) === undefined) {
+    const client = of.slice(0, 32).padEnd(32);
+    const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, touched };
+    if ((yield* first("insertUpload", { ...begun, holder, client })) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
     }
-    const full = yield* first("unfinishedUploads", { server, id, holder, most: MAX_UNFINISHED });
+    const full = yield* first("unfinishedUploads", { server, id, client, most: MAX_UNFINISHED });
     if (full !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
     yield* reserve({ server, id, files, bytes });
   }

@@ -119,8 +119,7 @@ export async function storeFile(
   const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
-    const work = (held: HeldUpload) => store(held, place, request, parts);
-    return await unfinished.runExclusive(id, key === undefined, work, place.client);
+    return await unfinished.runExclusive(id, key === undefined, (held) => store(held, place, request, parts));
   } catch (error) {
     const kept = key === undefined ? await discardUpload(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -184,7 +183,8 @@ async function store(
     const upload = known ?? await planned(session, held, place, request);
     // The commit of the final name, before the rename, puts this change on disk, too.
     const options = known === undefined ? unfinished.store.changeOptions(upload) : { asyncCommit: true };
-    const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
+    const begin = () => unfinished.store.beginning(upload, held.holder, place.client);
+    const also = known === undefined ? begin : undefined;
     use = await place.use(path, { also, options, ended });
     held.upload = upload;
     if (replaced) await createWithMode(session, upload.part, replaced); // before it has content

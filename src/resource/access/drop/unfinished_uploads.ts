@@ -8,14 +8,12 @@ const POLL_MS = 250; // poll for an upload held by another instance, in millisec
 
 export interface HeldUpload {
   readonly id: UploadId;
-  readonly holder: string; // begins with the digest of its client, if others share the room for uploads
+  readonly holder: string;
   readonly signal: AbortSignal; // aborted when another request takes over, or the hold is lost
   readonly abort: (reason: Error) => void; // aborts it
   upload: Upload | undefined; // absent before the upload begins
   finished: boolean; // nothing is left to release
 }
-
-type WorkOf<T> = (held: HeldUpload) => Promise<T>;
 
 /** Serialises requests for an upload across all instances. */
 export class UnfinishedUploads {
@@ -28,7 +26,7 @@ export class UnfinishedUploads {
   ) {}
 
   /** Stops the request that holds the upload, then runs `work`. @param isNew Whether no other request can know the upload. */
-  async runExclusive<T>(id: UploadId, isNew: boolean, work: WorkOf<T>, client = ""): Promise<T> {
+  async runExclusive<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
     const name = `${id.server}/${id.share}/${id.key}`;
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {
       other.stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
@@ -39,7 +37,7 @@ export class UnfinishedUploads {
     this.#running.set(name, { stop, done });
     const held: HeldUpload = {
       id,
-      holder: `${client}${crypto.randomUUID()}`,
+      holder: crypto.randomUUID(),
       signal: stop.signal,
       abort: (reason) => stop.abort(reason),
       upload: undefined,
