@@ -22,7 +22,7 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
     const [, value = "<value>"] = wanted.slice(other.length).split(/^=(\S+)/, 2);
     return `add ${other}=${value} to ${file}`;
   }
-  const [what = ""] = wanted.split(/; |, (?:not|this|which) |: (?=[a-z]|$)/, 1);
+  const [what = ""] = wanted.split(/; |, (?:not|this|which) |(?<! ): (?=[a-z]|$)/, 1);
   if (!PROPERTY.test(key)) return `write ${what} at ${place}`;
   if (/^(?:[A-Z]+|true)$/.test(what)) return `set ${key}=${what} at ${place}`;
   return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // for an unusable file
