@@ -4,6 +4,7 @@ import { type KeyObject, verify } from "node:crypto";
 import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "../model/trust/signed_by.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { SingleFlight } from "../model/single_flight.ts";
+import { MIN_RSA_BITS } from "../model/trust/certificate_facts.ts";
 import type { SignedToken } from "./signed_token.ts";
 
 /** RSASSA-PKCS1-v1_5 (RFC 7518, 3.3). */
@@ -11,7 +12,6 @@ const RSA: ReadonlyMap<string, RsaHash> = new Map([["RS256", "sha256"], ["RS384"
   "RS512",
   "sha512",
 ]]);
-const MIN_RSA_LENGTH = 256; // bytes (RFC 7518, 3.3)
 const ED25519: ReadonlySet<string> = new Set(["EdDSA", "Ed25519"]); // RFC 8037, 3.1; RFC 9864, 2.2
 
 const UTF8 = new TextEncoder();
@@ -54,34 +54,12 @@ function numbersOf(key: KeyObject): RsaPublicKey | undefined {
   if (known !== undefined) return known;
   const { n = "", e = "" } = key.export({ format: "jwk" });
   const numbers = rsaPublicKey(Buffer.from(n, "base64url"), Buffer.from(e, "base64url"));
-  if (numbers === undefined || numbers.length < MIN_RSA_LENGTH) return undefined;
+  if (numbers === undefined || 8 * numbers.length < MIN_RSA_BITS) return undefined;
   NUMBERS.set(key, numbers);
   return numbers;
 }
 
 const NEVER = new AbortController().signal; // verifying is too quick to cancel
-
-/** ECDSA algorithms (RFC 7518, 3.4) by node:crypto's curve names. */
-const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
-  ["prime256v1", ["ES256"]],
-  ["secp384r1", ["ES384"]],
-  ["secp521r1", ["ES512"]],
-]);
-
-/** Returns the names of a key's algorithm, the first for signing; empty if it is unsuitable. */
-export function algorithmsOf(key: KeyObject): readonly string[] {
-  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
-  switch (key.asymmetricKeyType) {
-    case "rsa":
-      return modulusLength < 8 * MIN_RSA_LENGTH ? [] : ["RS256"];
-    case "ed25519":
-      return ["EdDSA", "Ed25519"];
-    case "ec":
-      return CURVES.get(namedCurve) ?? [];
-    default:
-      return [];
-  }
-}
 
 /** Caches valid signatures by key, not failures; whether key and token are acceptable is checked elsewhere. */
 export class TokenVerifier {

@@ -64,7 +64,8 @@ export function signInFailed(
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const page = formsPage(asked, parts, { diagnostic: isWrong ? TEXTS.signIn.wrong : failure.publicMessage });
+  const text = TEXTS.signIn[asked.request.method === "POST" ? "wrong" : "refused"];
+  const page = formsPage(asked, parts, { diagnostic: isWrong ? text : failure.publicMessage });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }

@@ -183,15 +183,14 @@ interface Place {
 /** Returns the path of the service's own socket; `undefined` if it has none. */
 export function ownControlSocket({ control, logging, environment }: Place): string | undefined {
   if (!control.enabled || control.socket !== undefined) return control.socket;
-  const [folder = besideLog(logging)] = runtimeFolders(environment);
+  const folder = runtimeFolder(environment) ?? besideLog(logging);
   return folder && join(folder, NAME);
 }
 
 /** Returns the paths where commands look for the service, the likeliest first. */
 export function controlSockets(place: Place): readonly string[] {
-  const { control } = place;
-  if (!control.enabled) return [];
-  return control.socket === undefined ? usualSockets(place) : [control.socket];
+  if (!place.control.enabled) return [];
+  return place.control.socket === undefined ? usualSockets(place) : [place.control.socket];
 }
 
 /** Returns also the usual paths, for a service with an earlier configuration. */
@@ -200,14 +199,13 @@ export function formerControlSockets(place: Place): readonly string[] {
 }
 
 function usualSockets({ logging, environment }: Place): readonly string[] {
-  const folders = [runtimeFolders(environment), besideLog(logging) ?? []].flat();
+  const folders = [runtimeFolder(environment), besideLog(logging)].filter((folder) => folder !== undefined);
   return [...new Set([...folders.map((folder) => join(folder, NAME)), SYSTEM_SOCKET])];
 }
 
-/** Splits `RUNTIME_DIRECTORY`, which systemd separates by colons. */
-function runtimeFolders(environment: Place["environment"]): string[] {
-  return (environment("RUNTIME_DIRECTORY") ?? "").split(":").filter((folder) => folder.startsWith("/"))
-    .slice(0, 1);
+/** Returns the first of `RUNTIME_DIRECTORY`, which systemd separates by colons. */
+function runtimeFolder(environment: Place["environment"]): string | undefined {
+  return environment("RUNTIME_DIRECTORY")?.split(":").find((folder) => folder.startsWith("/"));
 }
 
 function besideLog({ file }: LoggingConfig): string | undefined {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { AdminRequest } from "../resource/admin/admin_request.ts";
 import { AnotherService, ControlSocket } from "./control_socket.ts";
@@ -47,8 +48,9 @@ export class Operations {
     return operations;
   }
 
-  /** Applies a changed configuration; logs an error if the socket cannot move. */
+  /** Applies a changed configuration, or creates a deleted socket anew; logs an error if it cannot. */
   async reload({ controlSocket }: OperationsConfig): Promise<void> {
+    if (this.#control && !existsSync(this.#control.path)) await this.#open(undefined);
     const path = this.#control?.path;
     if (controlSocket === path) return;
     await this.#open(controlSocket).catch((error) =>

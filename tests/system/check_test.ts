@@ -203,6 +203,16 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+mapfile\.json:\d+: HCP: no such server, expected one of authservice\.servers: HPC$/m,
   ],
   [
+    "a file of reservations that does not exist (yet)",
+    async ({ main, folder }) => {
+      const own = "authservice.server.HPC.reservations";
+      const lines = `\n${own}.enable=true\n${own}.file=${folder}/none.json\n`;
+      await Deno.writeTextFile(main, lines, { append: true });
+    },
+    0,
+    /^warning: \S+none\.json: cannot be read: \S*ENOENT.*\n {2}fix: put a file at \S+none\.json /m,
+  ],
+  [
     "a truncated map file",
     (site) => site.replace("conf/mapfile.json", '{\n"CN=Bob": {\n'),
     1,

@@ -215,6 +215,12 @@ Deno.test("an operator inspects and changes a running service", async (test) => 
     await set({ "container.control.socket": first });
     assert.equal((await command(system, "ban", "list")).status, 0);
   });
+  await test.step("a reload creates a deleted control socket anew", async () => {
+    await Deno.remove(`${system.folder}/logs/control.sock`);
+    assert.match((await command(system, "ban", "list")).err, /no service listens at/);
+    await set({ "container.logging.level": "info" });
+    assert.equal((await command(system, "ban", "list")).status, 0);
+  });
   await test.step("a reload that moves the metrics page to a port in use changes nothing, and the log says so", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = taken.addr;

@@ -117,6 +117,7 @@ async function refused(browser: Visitor, path: string, what: string, status = 40
   const reply = await browser.get(path);
   assert.equal(reply.status, status, `${what}: ${reply.text.slice(-600)}`);
   assert.match(reply.text, /role="alert"/, what);
+  assert.doesNotMatch(reply.text, /Wrong user name/, what); // the service asked for none
   assert.equal(browser.cookies.has(COOKIE), false, what);
 }
 

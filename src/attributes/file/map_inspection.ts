@@ -91,11 +91,11 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
       warn(`not used; ${twin} applies`);
     }
   }
+  const meaning = server?.suffix ?? standardAttribute(name);
   for (const found of values) {
-    const expected = found === ""
-      ? undefined
-      : expectedInstead(server?.suffix ?? standardAttribute(name), found);
-    if (expected !== undefined) warn(expected, found.slice(0, 50));
+    const isMissing = found === "" && (server !== undefined || meaning !== "group");
+    const expected = isMissing ? undefined : expectedInstead(meaning, found);
+    if (expected !== undefined) warn(expected, found.slice(0, 50) || undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
 import {
-  MAX_RSA_BITS,
+  algorithmsOf,
   USABLE_KEYS,
   usableKeyOf,
   type Validity,
@@ -9,7 +9,6 @@ import {
 } from "../../model/trust/certificate_facts.ts";
 import { ISSUED_TOKENS, type UserSource } from "../account_status.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import { algorithmsOf } from "../jws_signature.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
@@ -44,9 +43,7 @@ export function issuerOf(certificate: string): Issuer {
 export function trustedIssuerOf(certificate: string): Issuer {
   const issuer = issuerOf(certificate);
   if (issuer.algorithms.length > 0) return issuer;
-  throw new TypeError(
-    `the key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MAX_RSA_BITS} bits, P-256/384/521, Ed25519`,
-  );
+  throw new TypeError(`the key of ${issuer.name} signs no tokens: expected ${USABLE_KEYS}`);
 }
 
 function readCertificate(pem: string): X509Certificate {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import { algorithmsOf } from "../jws_signature.ts";
+import { algorithmsOf } from "../../model/trust/certificate_facts.ts";
 import type { OutgoingRequest } from "../../outgoing/outgoing.ts";
 
 /** Client authentication at the provider (OIDC Core 1.0, 9). */

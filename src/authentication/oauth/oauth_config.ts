@@ -21,7 +21,7 @@ import {
 } from "../../config/keys/authentication_keys.ts";
 import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-import { algorithmsOf } from "../jws_signature.ts";
+import { algorithmsOf, USABLE_KEYS } from "../../model/trust/certificate_facts.ts";
 import type { ClientLogin } from "./client_login.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 
@@ -290,11 +290,7 @@ async function readClientKey(
   try {
     const pem = new TextDecoder().decode(await readRegularFile(file));
     if (algorithmsOf(createPrivateKey(pem)).length > 0) return pem;
-    reader.error(
-      `${prefix}clientKey`,
-      "expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
-      file,
-    );
+    reader.error(`${prefix}clientKey`, `expected ${USABLE_KEYS}`, file);
   } catch (error) {
     const why = error instanceof Deno.errors.NotFound ? "there is no such file" : "it cannot be read";
     reader.error(`${prefix}clientKey`, `${why}, expected a private key, PEM without password`, file);

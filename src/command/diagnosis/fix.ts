@@ -13,7 +13,7 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   if (command !== undefined) return `${command} # then name the new file at ${place}`;
   const [path = "", reason] = expected.split(": cannot read it: ", 2);
   if (reason !== undefined) return readableAt(path);
-  const [where = "", wanted] = expected.split("expected ", 2);
+  const [where = "", wanted] = expected.split(/expected /i, 2);
   if (wanted === undefined) return key === "" ? `correct ${place}` : `remove ${place}, or change it`;
   if (/\beither\b/.test(wanted)) return `keep one of them: see ${place}`;
   if (/right password/.test(wanted)) return `correct the password that is set beside ${key} at ${place}`;
@@ -22,7 +22,7 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
     const [, value = "<value>"] = wanted.slice(other.length).split(/^=(\S+)/, 2);
     return `add ${other}=${value} to ${file}`;
   }
-  const [what = ""] = wanted.split(/; |, (?:not|this|which) |: (?=[a-z]|$)/, 1);
+  const [what = ""] = wanted.split(/; |, (?:not|this|which) |(?<! ): (?=[a-z]|$)/, 1);
   if (!PROPERTY.test(key)) return `write ${what} at ${place}`;
   if (/^(?:[A-Z]+|true)$/.test(what)) return `set ${key}=${what} at ${place}`;
   return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // for an unusable file

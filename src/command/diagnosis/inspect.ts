@@ -123,8 +123,6 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
 ): Promise<readonly Diagnostic[]> {
-  const there = await Deno.stat(file).then(() => true, () => false); // the file may be created later
-  if (!there) return [];
   const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
   const { readReservationFile } = await import("../../reservations/reservation_file.ts");
   const context = { file, zone: timeZone ?? hostZone(), now: Date.now() };

@@ -39,7 +39,7 @@ export async function inspectPlaces(
   { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
-  const places = new PlaceInspector(account);
+  const places = new PlaceInspector(account, new Uint8Array(inUse ? 0 : 65_536)); // as a new database
   const names = [site.host, metrics.listen?.host ?? site.host];
   const hosts = new Set(await Promise.all(names.map(async (name) => (await resolveHost(name))[0])));
   const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
@@ -68,9 +68,9 @@ interface WriteProblem {
   readonly ofDisk?: true;
 }
 
-/** Inspects places for an account; without one, for that of this process. */
+/** Inspects places for an account; without one, for that of this process. Folders must have room for the sample. */
 class PlaceInspector {
-  constructor(readonly account: Account | undefined) {}
+  constructor(readonly account: Account | undefined, readonly sample: Uint8Array) {}
 
   async persistence(folder: string, inUse: boolean): Promise<Finding[]> {
     const key = "persistence.directory";
@@ -186,8 +186,10 @@ class PlaceInspector {
     };
     if (this.account && !permits(this.account, about, wanted) && !await this.#isGiven(path)) return refused;
     try {
-      if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
-      else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
+      if (about.isDirectory) {
+        const file = await Deno.makeTempFile({ dir: path, prefix: ".authserver-" });
+        await Deno.writeFile(file, this.sample).finally(() => Deno.remove(file));
+      } else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
       return undefined;
     } catch (error) {
       const code = error instanceof Error && "code" in error && error.code;

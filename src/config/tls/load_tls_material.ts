@@ -5,6 +5,7 @@ import type { TlsMaterial, Trust } from "../../model/tls_material.ts";
 import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import {
+  algorithmsOf,
   certificateFacts,
   describeValidity,
   permits,
@@ -90,8 +91,8 @@ async function loadCredential(config: CredentialConfig, now: number) {
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
-    // Issued tokens are verified with it.
-    if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
+    const publicKey = usableKeyOf(own); // for TLS, and to verify issued tokens
+    if (!publicKey || !algorithmsOf(publicKey).length) throw new UnusableStore(`expected ${USABLE_KEYS}`);
     const { kind, text } = describeValidity(validityOf(own), now);
     if (kind !== "valid") {
       report(

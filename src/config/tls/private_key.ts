@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject } from "node:crypto";
+import { USABLE_KEYS } from "../../model/trust/certificate_facts.ts";
 import { pemBlocks, UnusableStore } from "./certificates.ts";
 
 /** Reports whether a PEM text contains a private key. */
@@ -50,10 +51,10 @@ function read(create: () => KeyObject, password?: string): KeyObject {
   try {
     return create();
   } catch (cause) {
-    const isOld = cause instanceof Error && /unsupported/i.test(cause.message);
-    const wanted = password === undefined
-      ? "a private key that can be read"
-      : "the right password of the key";
-    throw new UnusableStore(isOld ? OLD_ENCRYPTION : `expected ${wanted}`, { cause });
+    const [wrong, unsupported] = password === undefined
+      ? ["expected a private key that can be read", `expected ${USABLE_KEYS}`]
+      : ["expected the right password of the key", OLD_ENCRYPTION];
+    const isUnsupported = cause instanceof Error && /unsupported/i.test(cause.message);
+    throw new UnusableStore(isUnsupported ? unsupported : wrong, { cause });
   }
 }

@@ -126,11 +126,15 @@ export function describeValidity(
   return { kind: "valid", text: `is valid until ${day(to)}` };
 }
 
+/** Shortest RSA keys in bits that sign tokens (RFC 7518, 3.3) and that TLS accepts. */
+export const MIN_RSA_BITS = 2048;
+
 /** Longest RSA keys in bits that Deno 2.9.6 reads. */
 export const MAX_RSA_BITS = 4096;
 
 /** Description of usable keys for messages. */
-export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MAX_RSA_BITS} bits`;
+export const USABLE_KEYS =
+  `a key of P-256, P-384, P-521 or Ed25519, or of RSA with ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits`;
 
 /** Returns a certificate's public key, if signatures with it can be verified. */
 export function usableKeyOf(certificate: X509Certificate): KeyObject | undefined {
@@ -140,5 +144,27 @@ export function usableKeyOf(certificate: X509Certificate): KeyObject | undefined
     return publicKey;
   } catch {
     return undefined;
+  }
+}
+
+/** ECDSA algorithms (RFC 7518, 3.4) by node:crypto's curve names. */
+const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+  ["prime256v1", ["ES256"]],
+  ["secp384r1", ["ES384"]],
+  ["secp521r1", ["ES512"]],
+]);
+
+/** Returns the names of a key's algorithm, the first for signing; empty if it is unsuitable. */
+export function algorithmsOf(key: KeyObject): readonly string[] {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return modulusLength < MIN_RSA_BITS ? [] : ["RS256"];
+    case "ed25519":
+      return ["EdDSA", "Ed25519"];
+    case "ec":
+      return CURVES.get(namedCurve) ?? [];
+    default:
+      return [];
   }
 }

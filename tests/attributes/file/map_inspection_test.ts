@@ -48,6 +48,7 @@ const DIAGNOSTICS: readonly (readonly [string, string])[] = [
     '"group": "g1:g 2"',
     "warning map:2: CN=x: group = g1:g 2: expected the name of a group, or several with : between",
   ],
+  ['"group": ""', "warning map:2: CN=x: group: expected the name of a group"],
   [
     '"supplementaryGroups": ["a", "-"]',
     "warning map:2: CN=x: supplementaryGroups = -: expected the name of a group",

@@ -70,7 +70,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.clientKey=conf/weak.pem",
     ANY_AUDIENCE,
   ], [
-    "7: OAUTH.clientKey = /conf/weak.pem: expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
+    "7: OAUTH.clientKey = /conf/weak.pem: expected a key of P-256, P-384, P-521 or Ed25519, or of RSA with 2048 to 4096 bits",
   ]],
   ["a signing client with a missing key file", [
     "order=OAUTH",

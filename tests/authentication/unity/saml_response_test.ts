@@ -165,7 +165,7 @@ Deno.test("readSamlResponse() reports that it cannot use a signer's RSA key abov
       pinned: pinnedSigners(issuers, NOW),
       anchored: anchoredSigners(issuers, [], NOW),
     }),
-    /the signer's key cannot be used: expected a key for elliptic curves, or of RSA with 2048 to 4096 bits/,
+    /the signer's key cannot be used: expected a key of P-256, P-384, P-521 or Ed25519, or of RSA with 2048 to 4096 bits/,
   );
 });
 

@@ -19,6 +19,14 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
   [at("not an attribute, did you mean xlogin?"), "write xlogin at conf/c:7"],
   [at("expected an account; others count, too: not here"), "write an account at conf/c:7"],
   [
+    at("Expected an expression as the manual describes: line 1: expected a value", { key: "container.a" }),
+    "set container.a=<an expression as the manual describes> at conf/c:7",
+  ],
+  [
+    at("expected the name of a group, or several with : between"),
+    "write the name of a group, or several with : between at conf/c:7",
+  ],
+  [
     at("expected a port number from 1 to 65535", { key: "container.port" }),
     "set container.port=<a port number from 1 to 65535> at conf/c:7",
   ],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { inspectPlaces } from "../../../src/command/diagnosis/inspect_places.ts";
 import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
+import { mountSmallDisk } from "../../faults/small_disk.ts";
 import { createSite } from "../../system/running_service.ts";
 
 const ACCOUNT = { name: "authserver", uid: 54_321, gids: [54_321] };
@@ -98,11 +99,11 @@ Deno.test("inspectPlaces() detects an unwritable folder, even in a running servi
   await using site = await createSite({ properties: { "container.control.socket": "{folder}/c.sock" } });
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
   assert.ok(snapshot);
-  const { makeTempDir, uid } = Deno;
+  const { makeTempFile, uid } = Deno;
   const refuse = () => {
     throw new Deno.errors.NotCapable();
   };
-  Object.assign(Deno, { makeTempDir: refuse, uid: refuse });
+  Object.assign(Deno, { makeTempFile: refuse, uid: refuse });
   try {
     const found = await inspectPlaces({ snapshot, effective }, { inUse: true });
     assert.equal(
@@ -110,7 +111,7 @@ Deno.test("inspectPlaces() detects an unwritable folder, even in a running servi
       `this account may not write to ${site.folder}`,
     );
   } finally {
-    Object.assign(Deno, { makeTempDir, uid });
+    Object.assign(Deno, { makeTempFile, uid });
   }
 });
 
@@ -212,4 +213,18 @@ Deno.test("inspectPlaces() does not send an account from a folder of the unit to
   } finally {
     Object.assign(Deno, { stat, lstat });
   }
+});
+
+Deno.test("inspectPlaces() detects that the disk of the databases has no room for them, at a start only", async () => {
+  await using disk = await mountSmallDisk(256);
+  if (disk === undefined) return;
+  await using site = await createSite({ properties: { "persistence.directory": disk.path } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  assert.deepEqual(await inspectPlaces({ snapshot, effective }), []);
+  await disk.fill();
+  const [found] = await inspectPlaces({ snapshot, effective });
+  assert.equal(found?.key, "persistence.directory");
+  assert.equal(found.expected, `the disk of ${disk.path} is full`);
+  assert.deepEqual(await inspectPlaces({ snapshot, effective }, { inUse: true }), []);
 });

@@ -109,6 +109,8 @@ const PASSWORD = "container.security.credential.password";
 const JKS = "host.jks: expected PKCS#12, this is a Java key store; convert it: " +
   "keytool -importkeystore -srckeystore host.jks -destkeystore host.p12 -deststoretype pkcs12";
 
+const USABLE_KEY = "expected a key of P-256, P-384, P-521 or Ed25519, or of RSA with 2048 to 4096 bits";
+
 const BAD: [what: string, path: string, settings: Settings, message: string][] = [
   ["a missing file", "none.pem", {}, "cannot read none.pem: there is no such file"],
   ["a Java key store", "host.jks", { password: "fixture" }, JKS],
@@ -209,9 +211,14 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "an RSA key above 4096 bits, with which our tokens could not be verified",
     "../../../model/fixtures/rsa_5120_host.pem",
     { keyPath: "../../../model/fixtures/rsa_5120_host.key" },
-    "rsa_5120_host.pem, rsa_5120_host.key: " +
-    "expected a key for elliptic curves, or of RSA with 2048 to 4096 bits",
+    `rsa_5120_host.pem, rsa_5120_host.key: ${USABLE_KEY}`,
   ],
+  ...["rsa-1024", "secp256k1", "brainpoolP256r1"].map((name): typeof BAD[number] => [
+    `a key of ${name}, with which TLS cannot be used`,
+    `${name}.pem`,
+    { keyPath: `${name}.key` },
+    `${name}.pem, ${name}.key: ${USABLE_KEY}`,
+  ]),
   [
     "something else",
     "make.sh",

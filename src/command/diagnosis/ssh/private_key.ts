@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
-import { algorithmsOf } from "../../../authentication/jws_signature.ts";
+import { algorithmsOf } from "../../../model/trust/certificate_facts.ts";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
 /** Error for an unusable private key; reveals no part of it. */
