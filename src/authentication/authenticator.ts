@@ -117,8 +117,11 @@ export interface Authenticator extends UserSource {
   /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
-  /** Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown. */
-  lists?(login: string): boolean;
+  /**
+   * Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown.
+   * @param another Whether it must be another user's, whom only the spelling distinguishes.
+   */
+  lists?(login: string, another?: boolean): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */
   status?(address?: string): RemoteStatus;

@@ -56,7 +56,10 @@ export async function passwordFile(
       const entry = watched.current.entries.get(login);
       return entry === undefined ? [] : [entry.dn];
     },
-    lists: (login) => watched.current.userKeys.has(userKey(login)),
+    lists(login, another) {
+      const user = watched.current.userKeys.get(userKey(login));
+      return user !== undefined && !(another && user === login);
+    },
     close: () => watched.close(),
   };
 }

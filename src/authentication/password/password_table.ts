@@ -57,7 +57,8 @@ export interface PasswordEntry {
 /** One version of a password file. */
 export interface PasswordTable {
   readonly entries: ReadonlyMap<string, PasswordEntry>;
-  readonly userKeys: ReadonlySet<string>; // of the users, perhaps also of some whom a later line disables
+  /** A user of each key, or "" if there are several; perhaps also of some whom a later line disables. */
+  readonly userKeys: ReadonlyMap<string, string>;
   readonly costs: readonly ScryptCost[]; // distinct costs of scrypt hashes
   /** Invalid lines by number only, since their text may contain hashes. */
   readonly diagnostics: readonly Diagnostic[];
@@ -68,7 +69,7 @@ const MAX_COSTS = 4; // a failed check does the work of every cost (see `Passwor
 /** Parses a password file. Invalid lines disable their user; a user's last line wins (credentials.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {
   const entries = new Map<string, PasswordEntry>();
-  const userKeys = new Set<string>();
+  const userKeys = new Map<string, string>();
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -90,7 +91,8 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
       report(`expected at most ${MAX_COSTS} different scrypt costs in one file`);
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
-      userKeys.add(userKey(parsed.user));
+      const key = userKey(parsed.user);
+      userKeys.set(key, userKeys.has(key) && userKeys.get(key) !== parsed.user ? "" : parsed.user);
     }
   });
   return { entries, userKeys, costs, diagnostics };
