@@ -116,7 +116,8 @@ export interface Authenticator extends UserSource {
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
-  namesOf?(login: string): readonly string[]; // predicts the names that a login will get
+  /** Predicts the names that a login will get. @param anyCase Also in other spellings, as bans apply to them. */
+  namesOf?(login: string, anyCase?: boolean): readonly string[];
   /**
    * Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown.
    * @param another Whether it must be another user's, whom only the spelling distinguishes.

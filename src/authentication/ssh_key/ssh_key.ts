@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import type { Authorization, Credentials } from "../../model/credentials.ts";
+import { type Authorization, type Credentials, valuesOfUser } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
@@ -164,11 +164,12 @@ class SshKeyAuthenticator implements Authenticator {
       this.opened.revoked?.current.revokesKey(publicKey) !== true;
   }
 
-  namesOf(login: string): readonly string[] {
+  namesOf(login: string, anyCase = false): readonly string[] {
     if (!isUserAccount(login)) return [];
-    const fromFile = this.opened.file?.current.keys.get(login);
-    if (fromFile !== undefined) return [...new Set(fromFile.map(({ dn }) => dn))];
-    return this.options.sources.length === 0 ? [] : [nameFromTemplate(this.options.dnTemplate, login)];
+    const keys = this.opened.file?.current.keys ?? new Map<never, never>();
+    const names = valuesOfUser(keys, login, anyCase).flat().map(({ dn }) => dn);
+    const isLookedUp = !keys.has(login) && this.options.sources.length > 0;
+    return [...new Set([...names, ...isLookedUp ? [nameFromTemplate(this.options.dnTemplate, login)] : []])];
   }
 
   lists(login: string): boolean {

@@ -146,7 +146,7 @@ export class AdminApi {
     const { user, address } = whom;
     const { names, reversed } = user === undefined
       ? { names: undefined, reversed: undefined }
-      : await knownNames(user, this.parts);
+      : await knownNames(user, { ...this.parts, anyCase: true });
     const subject = { user, address, names };
     const end = clock() + seconds * 1000;
     if (storedBans === undefined) memory.ban(subject, end, "new"); // a reload may configure a database
@@ -249,8 +249,11 @@ export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_M
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
+  readonly anyCase?: true; // see `Authenticator.namesOf`
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
-  const all = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []);
+  const all = parts.authenticators.flatMap((authenticator) =>
+    authenticator.namesOf?.(user, parts.anyCase) ?? []
+  );
   const names = [...new Set(all.map(canonicalDn))];
   const form = ifValidDn(() => canonicalDn(user));
   if (!form) return { names };
