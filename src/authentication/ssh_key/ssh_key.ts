@@ -6,8 +6,8 @@ import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
-import { wholeLines } from "../../watch/whole_lines.ts";
+import { watchBytes, type WatchedFile } from "../../watch/watched_file.ts";
+import { watchLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { waiterOf } from "../requester_of.ts";
@@ -52,18 +52,12 @@ export interface SshKeyOptions {
 
 /**
  * Authenticates by SSH key, from the keys file and daemons; a user in the file has no other keys.
- * @throws What {@link watchFile} throws for the keys file.
+ * @throws What {@link watchLines} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
-  const report = ({ diagnostics }: KeysFile) => {
-    for (const { file, line, expected } of diagnostics) {
-      options.log.warn("line of the keys file not used", { file, line, reason: expected });
-    }
-  };
   const file = options.file === undefined
     ? undefined
-    : await watchFile(options.file, wholeLines(parseKeysFile), { log: options.log, onChange: report });
-  if (file !== undefined) report(file.current);
+    : await watchLines(options.file, parseKeysFile, { what: "keys file", log: options.log });
   const revoked = options.certificates?.revoked === undefined
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
