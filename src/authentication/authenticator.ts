@@ -118,10 +118,7 @@ export interface Authenticator extends UserSource {
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
   /** Predicts the names that a login will get. @param anyCase Also in other spellings, as bans apply to them. */
   namesOf?(login: string, anyCase?: boolean): readonly string[];
-  /**
-   * Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown.
-   * @param another Whether it must be another user's, whom only the spelling distinguishes.
-   */
+  /** Reports whether a login is known in some spelling; with `another`, to other users. Absent: unknown. */
   lists?(login: string, another?: boolean): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */

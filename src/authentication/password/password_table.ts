@@ -31,11 +31,9 @@ export function parsePasswordLine(line: string): PasswordLine {
   if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
   const dn = rest.join(":").trim();
   const diagnostic = nameDiagnostic(dn);
-  return diagnostic === undefined ? { kind: "entry", user, hash: stored, dn } : {
-    kind: "disabled",
-    user,
-    expected: `expected a distinguished name after the third colon: ${diagnostic}`,
-  };
+  if (diagnostic === undefined) return { kind: "entry", user, hash: stored, dn };
+  const expected = `expected a distinguished name after the third colon: ${diagnostic}`;
+  return { kind: "disabled", user, expected };
 }
 
 /** Returns why a text cannot be a user's DN. */

@@ -74,12 +74,8 @@ export class AdminApi {
         return { status: await this.status() };
       case "ban list": {
         const { bans, total } = this.bans();
-        return {
-          result: {
-            bans: bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) })),
-            total,
-          },
-        };
+        const shown = bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) }));
+        return { result: { bans: shown, total } };
       }
       case "ban add":
         return await this.ban(request.subject, request.seconds);
