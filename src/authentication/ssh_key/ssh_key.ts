@@ -13,7 +13,7 @@ import type { AuthorizedKey } from "./authorized_keys.ts";
 import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
-import { InvalidToken } from "../signed_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken } from "../signed_token.ts";
 import type { AccountStatus, UserReference } from "../account_status.ts";
 import {
   type CertificateOptions,
@@ -248,10 +248,10 @@ class SshKeyAuthenticator implements Authenticator {
     const setting = `container.security.rest.authentication.${name}.maxTokenLifetime`;
     const rules = { now: clock(), audience: serverName(), maxLifetime: { seconds, setting } };
     const token = readSshToken(text, rules);
-    const issued = token.claims.get("iat");
+    const [now, issued] = [rules.now / 1000, token.claims.get("iat")];
     return {
       user: token.user,
-      made: typeof issued === "number" ? Math.min(issued, rules.now / 1000) : undefined,
+      made: typeof issued === "number" && issued <= now + CLOCK_TOLERANCE ? Math.min(issued, now) : undefined,
       fits: ({ type }) => type === token.keyType,
       isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
       verifyDecoy: () => isSignedBy(token, decoyKey(token.keyType)),
