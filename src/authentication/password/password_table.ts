@@ -90,7 +90,9 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
       const key = userKey(parsed.user);
-      userKeys.set(key, userKeys.has(key) && userKeys.get(key) !== parsed.user ? "" : parsed.user);
+      const isUnique = (userKeys.get(key) ?? parsed.user) === parsed.user;
+      if (!isUnique) report("expected another name: throttling and bans take it for an earlier user's");
+      userKeys.set(key, isUnique ? parsed.user : "");
     }
   });
   return { entries, userKeys, costs, diagnostics };
