@@ -184,8 +184,8 @@ export class AdminApi {
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
-  async namesOf(user: string): Promise<readonly string[]> {
-    return (await knownNames(user, this.parts)).names;
+  async namesOf(user: string, anyCase = false): Promise<readonly string[]> {
+    return (await knownNames(user, { ...this.parts, anyCase })).names;
   }
 
   async #tokens(user: string) {
@@ -245,7 +245,7 @@ export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_M
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
-  readonly anyCase?: true; // see `Authenticator.namesOf`
+  readonly anyCase?: boolean; // see `Authenticator.namesOf`
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
   const all = parts.authenticators.flatMap((authenticator) =>
     authenticator.namesOf?.(user, parts.anyCase) ?? []
