@@ -63,7 +63,8 @@ export interface Credentials {
 
 /** Returns the values of a user in a file; with `anyCase`, of all users with the same {@link userKey}. */
 export function valuesOfUser<T>(file: ReadonlyMap<string, T>, user: string, anyCase = false): readonly T[] {
-  const users = anyCase ? [...file.keys()].filter((other) => userKey(other) === userKey(user)) : [user];
+  const key = userKey(user);
+  const users = anyCase ? [...file.keys()].filter((other) => userKey(other) === key) : [user];
   return users.map((each) => file.get(each)).filter((value) => value !== undefined);
 }
 
