@@ -116,9 +116,10 @@ export interface Authenticator extends UserSource {
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
-  namesOf?(login: string): readonly string[]; // predicts the names that a login will get
-  /** Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown. */
-  lists?(login: string): boolean;
+  /** Predicts the names that a login will get. @param anyCase Also in other spellings, as bans apply to them. */
+  namesOf?(login: string, anyCase?: boolean): readonly string[];
+  /** Reports whether a login is known in some spelling; with `another`, to other users. Absent: unknown. */
+  lists?(login: string, another?: boolean): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */
   status?(address?: string): RemoteStatus;

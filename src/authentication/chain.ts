@@ -50,7 +50,7 @@ export async function authenticate(
 
 /**
  * Returns what a result means for login throttling. After a success, earlier failures of the name may still be guesses at
- * the password of a namesake elsewhere: `undecided` where there is one, `ambiguous` where an authenticator cannot tell.
+ * the password of a namesake: `undecided` where there is one, `ambiguous` where an authenticator cannot tell.
  */
 function meaningOf(
   presented: CredentialResult,
@@ -60,10 +60,11 @@ function meaningOf(
   if (presented.kind !== "accepted" || authorization.kind !== "basic") return presented.kind;
   let meaning: "accepted" | "ambiguous" = "accepted";
   for (const other of authenticators) {
-    if (other === presented.by || !other.challenges.includes("Basic")) continue;
-    const isListed = other.lists?.(authorization.user);
+    if (!other.challenges.includes("Basic")) continue;
+    const isOwn = other === presented.by;
+    const isListed = other.lists?.(authorization.user, isOwn);
     if (isListed) return "undecided";
-    if (isListed === undefined) meaning = "ambiguous";
+    if (isListed === undefined && !isOwn) meaning = "ambiguous";
   }
   return meaning;
 }

@@ -1,4 +1,5 @@
 import { isVariables, type Variable, type Variables } from "./expression/value.ts";
+import { confusable } from "../model/confusables.ts";
 import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "../model/json_object.ts";
@@ -31,7 +32,7 @@ export function fillIdentityTemplate(template: string, claim: Claims): string {
     if (value === undefined || value === "" || other !== undefined) {
       throw new NoIdentity(`the claim ${name} is no text, as identityTemplate needs it`);
     }
-    return name === "sub" ? escapeCase(value) : value;
+    return name === "sub" && confusable(value) === undefined ? escapeCase(value) : value;
   });
   return checkIdentity(filled ?? "");
 }

@@ -61,6 +61,13 @@ export interface Credentials {
   readonly knownAs?: string; // key of user and address if this user recently signed in from this address
 }
 
+/** Returns the values of a user in a file; with `anyCase`, of all users with the same {@link userKey}. */
+export function valuesOfUser<T>(file: ReadonlyMap<string, T>, user: string, anyCase = false): readonly T[] {
+  const key = userKey(user);
+  const users = anyCase ? [...file.keys()].filter((other) => userKey(other) === key) : [user];
+  return users.map((each) => file.get(each)).filter((value) => value !== undefined);
+}
+
 /** Returns a user's key for counting. Providers tend to ignore case, width and blanks, so it does too. */
 export function userKey(name: string): string {
   return name.normalize("NFKC").trim().toLowerCase().slice(0, 256); // compatibility forms may lengthen it

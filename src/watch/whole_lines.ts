@@ -1,4 +1,22 @@
-import type { Parse } from "./watched_file.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Parse, type WatchedFile, watchFile } from "./watched_file.ts";
+
+/** Watches a file by {@link wholeLines}, and logs unusable lines. @param what Names the file. @throws As {@link watchFile}. */
+export async function watchLines<T extends { readonly diagnostics: readonly Diagnostic[] }>(
+  path: string,
+  parse: Parse<T>,
+  { what, log }: { readonly what: string; readonly log: Logger },
+): Promise<WatchedFile<T>> {
+  const onChange = ({ diagnostics }: T) => {
+    for (const { file, line, expected } of diagnostics) {
+      log.warn(`line of the ${what} not used`, { file, line, reason: expected });
+    }
+  };
+  const watched = await watchFile(path, wholeLines(parse), { log, onChange });
+  onChange(watched.current);
+  return watched;
+}
 
 /**
  * Wraps a parser to refuse truncated saves, since a cut line may be valid with another meaning, such as a shorter name.

@@ -36,6 +36,8 @@ for (
     "has an invisible character": { sub: "an\u200bn" },
     "is written in full-width letters": { sub: "ａｎｎ" },
     "has a line break": { sub: "ann\nbob" },
+    "has a Kelvin sign, which would be a capital K": { sub: "\u212aim" },
+    "has a theta symbol, which would be a capital theta": { sub: "\u03f4" },
   })
 ) {
   Deno.test(`fillIdentityTemplate() gives no identity if a claim ${what}`, () => {

@@ -1272,7 +1272,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A subject that differs in case only"],
     broken: "subjects are compared without regard to case",
     file: "src/authentication/claims.ts",
-    change: instead('name === "sub" ? escapeCase(value) : value', "value"),
+    change: instead('name === "sub" && confusable(value) === undefined ? escapeCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
   },
   {

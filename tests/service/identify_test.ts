@@ -8,6 +8,8 @@ import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { recognise } from "../../src/service/identify.ts";
+import { passwordFile } from "../../src/authentication/password/password_file.ts";
+import { passwordLine } from "../system/running_service.ts";
 import { basic } from "../authentication/sample_credentials.ts";
 
 type Answer = AuthenticationResult | Error | Promise<AuthenticationResult>;
@@ -111,7 +113,7 @@ function passwords(kind: "file" | "remote", users: Readonly<Record<string, strin
   const dn = `CN=${Object.values(users)}`;
   return {
     ...method(REFUSE),
-    ...(kind === "file" && { lists: (login) => Object.hasOwn(users, userKey(login)) }),
+    ...(kind === "file" && { lists: (login, another) => !another && Object.hasOwn(users, userKey(login)) }),
     authenticate({ authorization }) {
       if (authorization.kind !== "basic") return Promise.resolve(SKIP);
       // Many providers ignore case; a file requires the exact name.
@@ -170,6 +172,28 @@ Deno.test("recognise() does not remember a user whose namesake another authentic
     await show(basic("ann", "own"));
     assert.equal(throttle.memory.known.entries(1).length, 0);
   }
+});
+
+Deno.test("recognise() does not reset guesses at the password of another user of the file whose name differs in case", async () => {
+  const file = await Deno.makeTempFile({ prefix: "authserver-test-" });
+  await Deno.writeTextFile(
+    file,
+    passwordLine(["Ann", "own"], "CN=1") + passwordLine(["ann", "victim's"], "CN=2"),
+  );
+  const method = await passwordFile({ name: "M", file, log: SILENT });
+  const { throttle, show } = service([method]);
+  let guesses = 0;
+  for (let round = 0; round < 10; round++) {
+    await show(basic("Ann", "own")).catch(() => {});
+    for (let i = 0; i < 2; i++) {
+      const error = await show(basic("ann", "guess")).then(() => undefined, (error) => error);
+      if (error.status === 401) guesses++;
+    }
+  }
+  assert.equal(guesses, 3);
+  assert.equal(throttle.memory.known.entries(1).length, 0);
+  method.close();
+  await Deno.remove(file);
 });
 
 Deno.test("recognise() counts a wrong password even if its caller did not wait for the answer", async () => {

@@ -148,6 +148,24 @@ Deno.test("a ban of a DN blocks every credential that proves it, whatever the ca
   await ban("remove", "--user", "cn=alice, o=demo, c=eu");
 });
 
+Deno.test("a ban of a user name in another case also bans the DN that the password or keys file assigns to it", async () => {
+  const certified = (subject: string) => {
+    const certificate = authority.issue({ subject, extendedKeyUsage: ["clientAuth"] });
+    return () => ({ certificate });
+  };
+  const pats = { "a password": () => ({ as: PAT }), "a certificate": certified("CN=Pat,O=Demo,C=EU") };
+  const kims = {
+    "an SSH token": () => bearer(userToken("kim", "user_ed25519")),
+    "a certificate": certified("CN=Kim,O=Demo,C=EU"),
+  };
+  for (const [name, credentials] of [["PAT", pats], ["Kim", kims]] as const) {
+    await ban("add", "--user", name);
+    assert.deepEqual(await statuses(credentials), all(credentials, 429));
+    await ban("remove", "--user", name);
+    assert.deepEqual(await statuses(credentials), all(credentials, 200));
+  }
+});
+
 Deno.test("a ban of a DN in reverse order blocks nobody, and warns about it", async () => {
   const { out, err } = await ban("add", "--user", "C=EU,O=Demo,CN=Alice");
   assert.match(out, /^User C=EU,O=Demo,CN=Alice banned until/);

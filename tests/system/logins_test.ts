@@ -6,7 +6,8 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { createAuthority } from "../pki/authority.ts";
 import type { Question } from "./ask.ts";
-import { authenticatorProperties } from "./every_method.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { authenticatorProperties, userToken } from "./every_method.ts";
 import { ALICE, ALICE_DN, runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -19,7 +20,8 @@ const system = await runService({
     ["HPC", "MFA", "NEW", "OFFICE", "HERE"].map((name) => [name, [{ maxSessions: 1000 }]]),
   ),
   properties: {
-    "container.security.rest.authentication.order": "PASSWORD OAUTH",
+    "container.security.rest.authentication.order": "PASSWORD SSHKEY OAUTH",
+    "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
     ...authenticatorProperties("OAUTH", {
       issuer: provider.issuer,
       requiredAudience: "uftp",
@@ -33,6 +35,7 @@ const system = await runService({
     "share.servers": "HPC MFA",
     "persistence.directory": "{folder}/data",
   },
+  files: { "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` },
 });
 Deno.test.afterAll(async () => {
   await system[Symbol.asyncDispose]();
@@ -53,6 +56,9 @@ const oauth = (claims: object) =>
       ...claims,
     }),
   );
+
+const sshKey = (claims: Readonly<Record<string, unknown>>) =>
+  bearer(userToken("alice", "user_ed25519", { claims }));
 
 /** Returns the servers that open a session for a login; the list of servers must predict them. */
 async function usable(as: Question): Promise<string> {
@@ -88,6 +94,10 @@ Deno.test("a server accepts only sufficient logins, as the list predicts, and a 
       [oauth({ acr: "mfa", auth_time: now - 10 }), "HPC MFA NEW HERE"],
       [oauth({ acr: "mfa", auth_time: now - 700 }), "HPC MFA HERE"],
       [oauth({ acr: "pwd", auth_time: now - 10 }), "HPC NEW HERE"],
+      [sshKey({}), "HPC NEW HERE"],
+      [sshKey({ iat: now - 700 }), "HPC HERE"],
+      [sshKey({ iat: undefined }), "HPC HERE"],
+      [sshKey({ iat: now + 3000, exp: now + 80_000 }), "HPC HERE"], // else always new
     ] as const
   ) {
     assert.equal(await usable(as), expected);

@@ -63,7 +63,11 @@ function checkClaims(claims: ReadonlyMap<string, unknown>, { token, method, url,
 /** Strips query and fragment and normalises (RFC 9449, 4.3, item 9; RFC 3986, 6.2.2 and 6.2.3). */
 function withoutQuery(address: string): string | undefined {
   const url = URL.parse(address);
-  return url === null ? undefined : url.origin + url.pathname;
+  const path = url?.pathname.replace(/%[\dA-Fa-f]{2}/g, (octet) => {
+    const character = String.fromCharCode(parseInt(octet.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : octet.toUpperCase(); // only unreserved ones mean the same
+  });
+  return url === null ? undefined : url.origin + path;
 }
 
 function publicKey(jwk: unknown): JWK {
@@ -140,12 +144,8 @@ export class PossessionCheck {
     const { proof } = credentials;
     if (proof === undefined) throw unproven("no proof of possession was shown");
     const token = authorization.token.reveal();
-    const { thumbprint, id, endsAt } = await verifyProof(proof.text, {
-      token,
-      method: proof.method,
-      url: proof.url,
-      now: this.clock(),
-    });
+    const { text, ...request } = proof;
+    const { thumbprint, id, endsAt } = await verifyProof(text, { ...request, token, now: this.clock() });
     if (!sameSecret(thumbprint, jkt)) throw unproven("it is bound to another key than the proof shows");
     const key = hash("sha256", `${jkt} ${id}`, "base64");
     if (!await this.proofs.note({ owner: user, key, endsAt })) throw unproven("the proof was shown before");

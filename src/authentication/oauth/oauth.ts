@@ -19,7 +19,7 @@ import type {
 } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
-import type { Variable, Variables } from "../expression/value.ts";
+import type { Variables } from "../expression/value.ts";
 import { type ForeignToken, InvalidToken, NO_JWT, readForeignToken } from "../signed_token.ts";
 import { tokenForProvider } from "../parse_credentials.ts";
 import { isMarkedAccess, otherTokenType, verifyAccessToken } from "./access_token.ts";
@@ -298,10 +298,7 @@ const TOKEN_CLAIMS = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "
 
 /** Returns the fixed claims: the issuer, and those of a verified token. */
 function fixedClaims(issuer: string, token: Variables | undefined): Variables {
-  const claims = TOKEN_CLAIMS.flatMap((name): [string, Variable][] => {
-    const value = token?.get(name);
-    return value === undefined ? [] : [[name, value]];
-  });
+  const claims = [...token ?? []].filter(([name]) => TOKEN_CLAIMS.includes(name));
   return new Map([...claims, ["iss", issuer]]);
 }
 

@@ -2,7 +2,7 @@ import { scryptSync } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
-import { userKey } from "../../model/credentials.ts";
+import { userKey, valuesOfUser } from "../../model/credentials.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -52,11 +52,11 @@ export async function passwordFile(
         : hasName(table, { login, dn, credential });
       return { kind: known ? "known" : "gone" };
     },
-    namesOf(login) {
-      const entry = watched.current.entries.get(login);
-      return entry === undefined ? [] : [entry.dn];
+    namesOf: (login, anyCase) => valuesOfUser(watched.current.entries, login, anyCase).map(({ dn }) => dn),
+    lists(login, another) {
+      const user = watched.current.userKeys.get(userKey(login));
+      return user !== undefined && !(another && user === login);
     },
-    lists: (login) => watched.current.userKeys.has(userKey(login)),
     close: () => watched.close(),
   };
 }

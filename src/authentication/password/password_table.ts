@@ -31,11 +31,9 @@ export function parsePasswordLine(line: string): PasswordLine {
   if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
   const dn = rest.join(":").trim();
   const diagnostic = nameDiagnostic(dn);
-  return diagnostic === undefined ? { kind: "entry", user, hash: stored, dn } : {
-    kind: "disabled",
-    user,
-    expected: `expected a distinguished name after the third colon: ${diagnostic}`,
-  };
+  if (diagnostic === undefined) return { kind: "entry", user, hash: stored, dn };
+  const expected = `expected a distinguished name after the third colon: ${diagnostic}`;
+  return { kind: "disabled", user, expected };
 }
 
 /** Returns why a text cannot be a user's DN. */
@@ -57,7 +55,8 @@ export interface PasswordEntry {
 /** One version of a password file. */
 export interface PasswordTable {
   readonly entries: ReadonlyMap<string, PasswordEntry>;
-  readonly userKeys: ReadonlySet<string>; // of the users, perhaps also of some whom a later line disables
+  /** A user of each key, or "" if there are several; perhaps also of some whom a later line disables. */
+  readonly userKeys: ReadonlyMap<string, string>;
   readonly costs: readonly ScryptCost[]; // distinct costs of scrypt hashes
   /** Invalid lines by number only, since their text may contain hashes. */
   readonly diagnostics: readonly Diagnostic[];
@@ -68,7 +67,7 @@ const MAX_COSTS = 4; // a failed check does the work of every cost (see `Passwor
 /** Parses a password file. Invalid lines disable their user; a user's last line wins (credentials.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {
   const entries = new Map<string, PasswordEntry>();
-  const userKeys = new Set<string>();
+  const userKeys = new Map<string, string>();
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -90,7 +89,10 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
       report(`expected at most ${MAX_COSTS} different scrypt costs in one file`);
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
-      userKeys.add(userKey(parsed.user));
+      const key = userKey(parsed.user);
+      const isUnique = (userKeys.get(key) ?? parsed.user) === parsed.user;
+      if (!isUnique) report("expected another name: throttling and bans take it for an earlier user's");
+      userKeys.set(key, isUnique ? parsed.user : "");
     }
   });
   return { entries, userKeys, costs, diagnostics };

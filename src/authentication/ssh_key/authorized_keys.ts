@@ -105,7 +105,6 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
 
 /** Parses a user's own `cert-authority` line; `undefined` for other lines. */
 export function authorityInLine(keyLine: string): CertificateAuthority | undefined {
-  if (keyLine.length > MAX_LINE_LENGTH) return undefined;
   const text = trimCharacters(keyLine, " \t\r\n");
   const read = () =>
     splitOptions(text)[0].toLowerCase().split(",").includes("cert-authority")

@@ -17,7 +17,7 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 /** Proof of a key's possession by a claimed user. */
 export interface Proof {
   readonly user: string;
-  readonly made?: number; // creation time in seconds since the epoch, if stated; never in the future
+  readonly made?: number; // creation time in seconds since the epoch; absent: not stated, or in the future
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
   /** Does the work of a verification. */

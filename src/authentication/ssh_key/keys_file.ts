@@ -59,14 +59,10 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
     return { user, expected: "expected a DN without colons" };
   }
   const parsed = parseKeyLine(keyLine);
-  switch (parsed.kind) {
-    case "key":
-      return { user, key: { ...parsed.key, dn } };
-    case "empty":
-      return { user, expected: "expected a public key between the colons" };
-    case "refused":
-      return { user, expected: `key is not used: ${parsed.reason}` };
-  }
+  if (parsed.kind === "key") return { user, key: { ...parsed.key, dn } };
+  const isEmpty = parsed.kind === "empty";
+  const expected = isEmpty ? "expected a public key between the colons" : `key is not used: ${parsed.reason}`;
+  return { user, expected };
 }
 
 /** Checks keys, authorities and revocation list for the operator. */

@@ -1,19 +1,19 @@
 import type { Logger } from "../../logging/logger.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import type { Authorization, Credentials } from "../../model/credentials.ts";
+import { type Authorization, type Credentials, valuesOfUser } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
-import { wholeLines } from "../../watch/whole_lines.ts";
+import { watchBytes, type WatchedFile } from "../../watch/watched_file.ts";
+import { watchLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
-import { InvalidToken } from "../signed_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken } from "../signed_token.ts";
 import type { AccountStatus, UserReference } from "../account_status.ts";
 import {
   type CertificateOptions,
@@ -52,18 +52,12 @@ export interface SshKeyOptions {
 
 /**
  * Authenticates by SSH key, from the keys file and daemons; a user in the file has no other keys.
- * @throws What {@link watchFile} throws for the keys file.
+ * @throws What {@link watchLines} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
-  const report = ({ diagnostics }: KeysFile) => {
-    for (const { file, line, expected } of diagnostics) {
-      options.log.warn("line of the keys file not used", { file, line, reason: expected });
-    }
-  };
   const file = options.file === undefined
     ? undefined
-    : await watchFile(options.file, wholeLines(parseKeysFile), { log: options.log, onChange: report });
-  if (file !== undefined) report(file.current);
+    : await watchLines(options.file, parseKeysFile, { what: "keys file", log: options.log });
   const revoked = options.certificates?.revoked === undefined
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
@@ -164,11 +158,12 @@ class SshKeyAuthenticator implements Authenticator {
       this.opened.revoked?.current.revokesKey(publicKey) !== true;
   }
 
-  namesOf(login: string): readonly string[] {
+  namesOf(login: string, anyCase = false): readonly string[] {
     if (!isUserAccount(login)) return [];
-    const fromFile = this.opened.file?.current.keys.get(login);
-    if (fromFile !== undefined) return [...new Set(fromFile.map(({ dn }) => dn))];
-    return this.options.sources.length === 0 ? [] : [nameFromTemplate(this.options.dnTemplate, login)];
+    const keys = this.opened.file?.current.keys ?? new Map<never, never>();
+    const names = valuesOfUser(keys, login, anyCase).flat().map(({ dn }) => dn);
+    const isLookedUp = !keys.has(login) && this.options.sources.length > 0;
+    return [...new Set([...names, ...isLookedUp ? [nameFromTemplate(this.options.dnTemplate, login)] : []])];
   }
 
   lists(login: string): boolean {
@@ -253,10 +248,10 @@ class SshKeyAuthenticator implements Authenticator {
     const setting = `container.security.rest.authentication.${name}.maxTokenLifetime`;
     const rules = { now: clock(), audience: serverName(), maxLifetime: { seconds, setting } };
     const token = readSshToken(text, rules);
-    const issued = token.claims.get("iat");
+    const [now, issued] = [rules.now / 1000, token.claims.get("iat")];
     return {
       user: token.user,
-      made: typeof issued === "number" ? Math.min(issued, rules.now / 1000) : undefined,
+      made: typeof issued === "number" && issued <= now + CLOCK_TOLERANCE ? Math.min(issued, now) : undefined,
       fits: ({ type }) => type === token.keyType,
       isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
       verifyDecoy: () => isSignedBy(token, decoyKey(token.keyType)),

@@ -74,12 +74,8 @@ export class AdminApi {
         return { status: await this.status() };
       case "ban list": {
         const { bans, total } = this.bans();
-        return {
-          result: {
-            bans: bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) })),
-            total,
-          },
-        };
+        const shown = bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) }));
+        return { result: { bans: shown, total } };
       }
       case "ban add":
         return await this.ban(request.subject, request.seconds);
@@ -146,7 +142,7 @@ export class AdminApi {
     const { user, address } = whom;
     const { names, reversed } = user === undefined
       ? { names: undefined, reversed: undefined }
-      : await knownNames(user, this.parts);
+      : await knownNames(user, { ...this.parts, anyCase: true });
     const subject = { user, address, names };
     const end = clock() + seconds * 1000;
     if (storedBans === undefined) memory.ban(subject, end, "new"); // a reload may configure a database
@@ -188,8 +184,8 @@ export class AdminApi {
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
-  async namesOf(user: string): Promise<readonly string[]> {
-    return (await knownNames(user, this.parts)).names;
+  async namesOf(user: string, anyCase = false): Promise<readonly string[]> {
+    return (await knownNames(user, { ...this.parts, anyCase })).names;
   }
 
   async #tokens(user: string) {
@@ -249,8 +245,11 @@ export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_M
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
+  readonly anyCase?: boolean; // see `Authenticator.namesOf`
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
-  const all = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []);
+  const all = parts.authenticators.flatMap((authenticator) =>
+    authenticator.namesOf?.(user, parts.anyCase) ?? []
+  );
   const names = [...new Set(all.map(canonicalDn))];
   const form = ifValidDn(() => canonicalDn(user));
   if (!form) return { names };

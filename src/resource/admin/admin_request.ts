@@ -96,13 +96,10 @@ export function parseAdminRequest(line: string): AdminRequest {
     case "reload":
     case "ban list":
       return { command };
-    case "ban add":
-      return {
-        command,
-        subject: subjectOf(request),
-        seconds: secondsOf(request.seconds),
-        ...claimedIn(request),
-      };
+    case "ban add": {
+      const [subject, seconds] = [subjectOf(request), secondsOf(request.seconds)];
+      return { command, subject, seconds, ...claimedIn(request) };
+    }
     case "ban remove":
       return { command, subject: subjectOf(request), ...claimedIn(request) };
     case "user show":

@@ -42,7 +42,7 @@ async function isOneself(
   subject: BanSubject,
   admin: Pick<AdminApi, "namesOf">,
 ): Promise<boolean> {
-  const names = subject.user === undefined ? undefined : await admin.namesOf(subject.user);
+  const names = subject.user === undefined ? undefined : await admin.namesOf(subject.user, true);
   return caller.kind === "authenticated" &&
     applies({ ...normalised(subject), names }, attemptSubject(caller.identity, from, accountsOf(user)));
 }

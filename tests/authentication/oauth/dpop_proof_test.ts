@@ -95,6 +95,16 @@ Deno.test("verifyProof() compares URLs as RFC 3986 normalizes them, without quer
     ...REQUEST,
     url: "https://a.example/",
   });
+  const at = (path: string) => `https://auth.example:9000/dav/HPC/${path}`;
+  for (
+    const [one, same, another] of [["~ann", "%7Eann", "%2Fann"], ["%C3%A4", "%c3%a4", "%C3%A5"]] as const
+  ) {
+    for (const [url, claimed] of [[one, same], [same, one]] as const) {
+      await verifyProof(elsewhere(at(claimed)), { ...REQUEST, url: at(url) });
+    }
+    await assert.rejects(verifyProof(elsewhere(at(another)), { ...REQUEST, url: at(one) }), InvalidToken);
+  }
+  await assert.rejects(verifyProof(elsewhere(at("a/b")), { ...REQUEST, url: at("a%2Fb") }), InvalidToken);
 });
 
 Deno.test("verifyProof() accepts each type of signing key", async () => {

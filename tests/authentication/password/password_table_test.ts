@@ -47,6 +47,18 @@ Deno.test("parsePasswordFile() uses the last line of a user", async () => {
   });
 });
 
+Deno.test("parsePasswordFile() reads users whose names differ in case, and reports the later ones", async () => {
+  const lines = ["ann", "bob", "Ann", "ANN"].map((user, i) => `${user}:${MD5}:s:CN=${i}`);
+  const { users, diagnostics } = await read(...lines);
+  assert.deepEqual(users, ["ann CN=0", "bob CN=1", "Ann CN=2", "ANN CN=3"]);
+  assert.deepEqual(
+    diagnostics,
+    [3, 4].map((line) =>
+      `users.txt:${line}: expected another name: throttling and bans take it for an earlier user's`
+    ),
+  );
+});
+
 for (const [what, last] of [["an empty", ""], ["an unusable", "!"]] as const) {
   Deno.test(`parsePasswordFile() disables a user with ${what} hash in the last line`, async () => {
     assert.deepEqual((await read(`ann:${MD5}:s:CN=1`, `ann:${last}:s:CN=1`)).users, []);

@@ -29,7 +29,8 @@ async function done(fields: Readonly<Record<string, string>>) {
       told.push(`lift ${user} ${address}`);
       return Promise.resolve({ result: {} });
     },
-    namesOf: (user: string) => Promise.resolve(user === "annie" ? ["cn=ann,o=example"] : []),
+    namesOf: (user: string, anyCase = false) =>
+      Promise.resolve((anyCase ? user.toLowerCase() : user) === "annie" ? ["cn=ann,o=example"] : []),
   };
   try {
     await changeBansByForm(asked, new Map(Object.entries(fields)), admin);
@@ -53,6 +54,7 @@ const FORMS: readonly (readonly [fields: Record<string, string>, expected: strin
   [{ do: "lift", user: "ann", for: "30m" }, "lift ann undefined"],
   [{ user: "ann", for: "30m" }, ONESELF],
   [{ user: "annie", for: "30m" }, ONESELF],
+  [{ user: "Annie", for: "30m" }, ONESELF],
   [{ user: "ANN", for: "30m" }, ONESELF],
   [{ user: "staff", for: "30m" }, ONESELF],
   [{ user: "ann1", for: "30m" }, ONESELF],

@@ -4,7 +4,7 @@ import type { Logger } from "../../../logging/logger.ts";
 import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
 import type { RecordStore, StoredRecord } from "../../../store/record_store.ts";
-import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
+import type { WatchedFile } from "../../../watch/watched_file.ts";
 import { UnusableKey } from "../public_key.ts";
 import {
   type AuthoritiesFile,
@@ -19,7 +19,7 @@ import { isUserAccount } from "../../../model/account_name.ts";
 import { sameName } from "../../../model/distinguished_name.ts";
 import type { Identity } from "../../../model/identity.ts";
 import { isHttpError } from "../../../model/http_error.ts";
-import { wholeLines } from "../../../watch/whole_lines.ts";
+import { watchLines } from "../../../watch/whole_lines.ts";
 import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
 import type { AuthenticationResult, CertificateOwner, CertificateStore } from "../../authenticator.ts";
 import { nameFromTemplate } from "../keys_file.ts";
@@ -265,19 +265,10 @@ export async function openCertifiedUsers(
 ): Promise<CertifiedUsers | undefined> {
   const store = authorities === undefined ? undefined : records();
   if (authorities === undefined || store === undefined) return undefined;
-  const report = ({ diagnostics }: AuthoritiesFile) => {
-    for (const { file, line, expected } of diagnostics) {
-      parts.log.warn("line of the authorities file not used", { file, line, reason: expected });
-    }
-  };
-  const watched = await watchFile(authorities, wholeLines(parseAuthorities), {
-    log: parts.log,
-    onChange: report,
-  });
-  report(watched.current);
+  const about = { what: "authorities file", log: parts.log };
   return new CertifiedUsers({
     records: store,
-    authorities: watched,
+    authorities: await watchLines(authorities, parseAuthorities, about),
     method: name,
     template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,
     haveAccounts: identity === undefined,
