@@ -401,6 +401,38 @@ Deno.test({
 });
 
 Deno.test({
+  name: "after a form whose sign-in has ended, the page fills in what its reader typed, but nobody else's",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    const form = `${sharing.origin}/shares/HPC/new?path=${encodeURIComponent(`${sharing.data}/d/`)}`;
+    const lose = async () => {
+      await page.go(form);
+      await page.forgetCookies();
+      await page.send("Share", { note: "Dear Bob", uses: "3", access: "DROP", password: "secret" });
+      assert.match(await text(page), /You are not signed in, so the service did not do/);
+    };
+    const typed = `["note", "uses", "access", "password"].map((name) =>
+      document.querySelector("main form").elements[name].value)`;
+    await lose();
+    await page.send("Sign in", { user: ALICE[0], password: "wrong" });
+    assert.equal(await page.evaluate("document.activeElement.name"), "password");
+    await page.send("Sign in", { password: ALICE[1] });
+    assert.equal(await page.evaluate("location.href"), form);
+    assert.deepEqual(await page.evaluate(typed), ["Dear Bob", "3", "DROP", ""]);
+    await page.go(form);
+    assert.deepEqual(await page.evaluate(typed), ["", "", "READ", ""], "only once");
+    await lose();
+    await page.send("Sign in", { user: BOB[0], password: BOB[1] });
+    assert.doesNotMatch(String(await page.evaluate("document.documentElement.outerHTML")), /Dear Bob/);
+    assert.equal(await page.evaluate("sessionStorage.length"), 0);
+    assert.deepEqual(page.complaints.filter((each) => !/403/.test(each)), []);
+  },
+});
+
+Deno.test({
   name: "pages use the reader's language and time zone; without scripts, UTC",
   ignore,
   fn: async () => {
