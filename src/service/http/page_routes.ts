@@ -211,6 +211,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
   return table(
     { service: "share", signedIn: true, failed: toSignInBelow("shares") },
     ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
+    ["GET", "/shares/:server", async (call) => (await sharePages()).ownSharesPage(call, parts)],
     [
       "GET",
       "/shares/:server/browse",
