@@ -2,6 +2,7 @@ import type { ErrorBody } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { PartialCall } from "../resource/call.ts";
 import { markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { wantedPage } from "./sign_in_attempt.ts";
@@ -19,7 +20,7 @@ export function errorPage(
   const isOwn = before.startsWith(`${base}/`);
   const to = method === "GET" ? wantedPage(`${path.slice(1)}${query === "" ? "" : `?${query}`}`) : "";
   return pageResponse(asked, {
-    title: errorMessage,
+    title: message(errorMessage),
     body: markup`${
       status === 401 && signIn === undefined && menu.has("/login") &&
       markup`<p><a href="${root}login?to=${encodeURIComponent(to)}">${says.signIn}</a></p>`

@@ -38,7 +38,7 @@
     let unit = 0;
     for (; value >= 1024 && unit < 4; unit++) value /= 1024;
     const text = value.toLocaleString(language, { maximumFractionDigits: unit === 0 ? 0 : 1 });
-    return text + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
+    return text + " " + ["", "Ki", "Mi", "Gi", "Ti"][unit] + (language === "fr" ? "o" : "B");
   };
   const duration = (seconds) => {
     const [unit, length] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
