@@ -185,6 +185,7 @@
       total.hidden = false;
       total.firstElementChild.textContent = texts.filter(Boolean).join(" · ");
       const isOver = running.size === 0 && waiting.length === 0 && !isPaused;
+      if (isOver && document.activeElement === total.lastElementChild) list.focus();
       total.lastElementChild.hidden = isOver;
       total.lastElementChild.textContent = isPaused ? says.resumeAll : says.pauseAll;
     });
@@ -195,11 +196,14 @@
     upload.status = status;
     upload.state.textContent = text;
     upload.state.className = status === "done" ? "up" : status === "failed" ? "down" : "quiet";
+    const hasFocus = upload.buttons.contains(document.activeElement);
     upload.buttons.replaceChildren(...choices.flatMap(([says, action]) => {
       const made = button(says, action);
       made.setAttribute("aria-label", says + ": " + upload.path);
       return [made, " "];
     }));
+    // Otherwise the focus of keyboard and screen reader would return to the top of the page.
+    if (hasFocus) (upload.buttons.firstElementChild ?? list).focus();
     draw();
   };
 

@@ -300,7 +300,13 @@ Deno.test({
     const button = (says: string) =>
       `[...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(says)})`;
     for (const name of ["bad.txt", "full.txt"]) {
-      await page.evaluate(`document.querySelector('[aria-label="Skip: ${name}"]').click()`);
+      await page.evaluate(`document.querySelector('[aria-label="Skip: ${name}"]').focus()`);
+      await page.evaluate("document.activeElement.click()");
+      assert.equal(
+        await page.evaluate("document.activeElement.id"),
+        "uploads",
+        "the focus stays in the list",
+      );
     }
     assert.match(String(await states(page)), /bad\.txt Skipped,full\.txt Skipped/);
     await page.evaluate("failing = false");
@@ -317,7 +323,10 @@ Deno.test({
     })()`);
     await page.choose("#files", [`${files}/large.bin`]);
     await page.until(`${button("Resume all")} !== undefined`);
-    assert.match(String(await states(page)), /large\.bin Waiting Pause/);
+    await page.evaluate(`document.querySelector('[aria-label="Pause: large.bin"]').focus()`);
+    await page.evaluate("document.activeElement.click()");
+    assert.equal(await page.evaluate("document.activeElement.ariaLabel"), "Resume: large.bin");
+    assert.match(String(await states(page)), /large\.bin Paused Resume/);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
     assert.match(await text(page), /Choose the files again to resume: large\.bin/);
     await page.choose("#files", [`${files}/large.bin`]);
@@ -418,7 +427,7 @@ Deno.test({
       document.querySelector("main form").elements[name].value)`;
     await lose();
     await page.send("Sign in", { user: ALICE[0], password: "wrong" });
-    assert.equal(await page.evaluate("document.activeElement.name"), "password");
+    await page.until("document.activeElement.name === 'password'");
     await page.send("Sign in", { password: ALICE[1] });
     assert.equal(await page.evaluate("location.href"), form);
     assert.deepEqual(await page.evaluate(typed), ["Dear Bob", "3", "DROP", ""]);
