@@ -467,6 +467,13 @@ Deno.test({
     await page.follow("Dateien");
     await page.follow("HPC");
     assert.match(await text(page), /1 Eintrag[^]*Geändert/);
+    await page.show({ width: 360, scheme: "light" });
+    const actions = "[...document.querySelectorAll('td a')].at(-1)";
+    assert.deepEqual(
+      await page.evaluate(`[${actions}.textContent, ${actions}.getClientRects().length]`),
+      ["Aktionen", 1],
+      "in one line, on a telephone, too",
+    );
     await page.runScripts(false);
     await page.go(`${sharing.origin}/`);
     assert.match(String(await page.evaluate(shown)), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
