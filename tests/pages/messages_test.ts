@@ -33,7 +33,8 @@ Deno.test("each translated message is one of the service's", async () => {
   const sources = new Deno.Command("cat", {
     args: await Array.fromAsync(filesBelow(new URL("../../src/", import.meta.url))),
   });
-  const all = new TextDecoder().decode((await sources.output()).stdout);
+  const errors = Object.values(ERRORS).map(({ text }) => text).join("\n");
+  const all = errors + new TextDecoder().decode((await sources.output()).stdout);
   for (const english of Object.keys(MESSAGES)) {
     const [, what] = /^(.*) was not found$/.exec(english) ?? [];
     const literals = (what ?? english).split(/\{\w+\}/).filter((piece) => /\w/.test(piece));
