@@ -1,5 +1,5 @@
 // Script of every page: shows times in the reader's zone, copies texts, leads back to a filled-in form, sends a form once, and
-// keeps what the reader typed into a form while they sign in again.
+// keeps what the reader typed into a form until the service accepts it.
 (() => {
   "use strict";
   const language = document.documentElement.lang;
@@ -35,18 +35,16 @@
       // Without storage, the reader types again.
     }
   };
-  /** Fills in the form that the service did not accept because the sign-in had ended, for the same reader and page only. */
+  /** Fills in the form that the service did not accept, such as after the end of the sign-in, for the same reader and page only. */
   const restore = () => {
     const kept = JSON.parse(sessionStorage.getItem("form"));
     if (kept === null) return;
-    if (/\/login$/.test(location.pathname) && reader === undefined) {
-      if (/[?&]lost\b/.test(location.search)) {
-        sessionStorage.setItem("form", JSON.stringify({ ...kept, isLost: true }));
-      }
-      return;
+    if (/[?&]lost\b/.test(location.search) || document.querySelector("[data-back]") !== null) {
+      return sessionStorage.setItem("form", JSON.stringify({ ...kept, isRefused: true }));
     }
+    if (/\/login$/.test(location.pathname) && reader === undefined) return;
     sessionStorage.removeItem("form");
-    if (!kept.isLost || kept.reader !== reader || kept.page !== location.pathname) return;
+    if (!kept.isRefused || kept.reader !== reader || kept.page !== location.pathname) return;
     const form = [...document.forms].find(({ action }) => action === kept.action);
     for (const { name, value, checked } of kept.fields) {
       const field = form?.elements[name];
@@ -69,7 +67,7 @@
     }
   });
   addEventListener("pageshow", () => sentAt = -1000);
-  for (const link of document.querySelectorAll("a[data-back]")) {
+  for (const link of document.querySelectorAll("a[data-back='']")) {
     link.addEventListener("click", (event) => {
       if (history.length < 2) return;
       event.preventDefault();

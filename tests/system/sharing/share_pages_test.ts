@@ -398,7 +398,7 @@ Deno.test("pages show names as users write them, and an error page links back", 
     headers: { Referer: before },
   });
   assert.equal(wrong.status, 404);
-  assert(wrong.text.includes(`data-back href="${before}"`), wrong.text);
+  assert(wrong.text.includes(`data-back="" href="${before}"`), wrong.text);
   const foreign = await alice.get("/nothing", { headers: { Referer: "https://evil.example/" } });
   assert.doesNotMatch(foreign.text, /evil/);
 });
