@@ -207,6 +207,12 @@
     draw();
   };
 
+  /** Adds an item, and lets the keyboard scroll the list: an empty one would be a stop without anything to see. */
+  const append = (item) => {
+    list.tabIndex = 0;
+    list.append(item);
+  };
+
   /** Adds a file. @param path With its directories. */
   const add = (file, path) => {
     if (OMITTED.includes(path.split("/").pop())) {
@@ -222,7 +228,7 @@
     upload.state = element("span");
     upload.buttons = element("span");
     item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.buttons);
-    list.append(item);
+    append(item);
     uploads.push(upload);
     wait(upload);
   };
@@ -476,7 +482,7 @@
   const leave = (path, text, className) => {
     const item = element("li");
     item.append(element("bdi", path), " ", element("span", text, className));
-    list.append(item);
+    append(item);
     news.textContent = path + ": " + text;
   };
 

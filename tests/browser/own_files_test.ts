@@ -288,6 +288,8 @@ Deno.test({
     const page = await signedIn(browser, sharing.origin);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
     await page.evaluate(FAILING);
+    const stops = "document.querySelector('#uploads').tabIndex";
+    assert.equal(await page.evaluate(stops), -1, "nothing to reach by keyboard yet");
     await page.choose("#files", names.map((name) => `${files}/${name}`));
     await page.until(over(4));
     assert.deepEqual(await states(page), [
@@ -296,6 +298,7 @@ Deno.test({
       "full.txt Failed: out of order Try again Skip",
       "good.txt Done, verified",
     ]);
+    assert.equal(await page.evaluate(stops), 0);
     assert.equal(await page.evaluate("asked"), 1, "a full disk is no matter of trying");
     const button = (says: string) =>
       `[...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(says)})`;
