@@ -61,7 +61,7 @@ const FILLED: readonly (readonly [english: string, de: string, fr: string])[] = 
   ],
   [
     "Invalid path: it must begin with a slash",
-    "Ungültiger Pfad: er muss mit einem Schrägstrich beginnen",
+    "Ungültiger Pfad: Er muss mit einem Schrägstrich beginnen",
     "Chemin invalide\u00a0: il doit commencer par une barre oblique",
   ],
   [
