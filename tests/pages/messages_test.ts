@@ -75,6 +75,12 @@ const FILLED: readonly (readonly [english: string, de: string, fr: string])[] = 
     "Échec de la connexion. Ce service accepte\u00a0: un nom d’utilisateur avec mot de passe, un jeton d’accès de https://op.example.org, une clé SSH",
   ],
   ["Something new", "Something new", "Something new"],
+  ["expected one thing or another", "expected one thing or another", "expected one thing or another"],
+  [
+    "This server requires another login: a login by SSHKEY or X509; a login at most 60 seconds old",
+    "Dieser Server verlangt eine andere Anmeldung: Anmeldung mit SSHKEY oder X509; höchstens 60 Sekunden alte Anmeldung",
+    "Ce serveur demande une autre connexion : connexion avec SSHKEY ou X509 ; connexion datant d’au plus 60 secondes",
+  ],
   ["{status}", "{status}", "{status}"],
 ];
 for (const [english, de, fr] of FILLED) {
