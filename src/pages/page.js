@@ -20,8 +20,9 @@
     });
   }
   const reader = document.querySelector("header strong")?.textContent;
-  const isTyped = ({ name, type }) => name !== "" && !/^(?:hidden|password|file|submit)$/.test(type);
-  /** Keeps the fields of a form in this tab, without passwords. */
+  const isTyped = ({ name, type }) =>
+    name !== "" && /^(?:text|search|number|textarea|select-one|checkbox)$/.test(type);
+  /** Keeps what the fields of a form show, in this tab. */
   const keep = (form) => {
     const fields = [...form.elements].filter(isTyped).map(({ name, value, checked }) => ({
       name,
@@ -35,7 +36,7 @@
       // Without storage, the reader types again.
     }
   };
-  /** Fills in the form that the service did not accept, such as after the end of the sign-in, for the same reader and page only. */
+  /** Fills in the form that the service did not accept, such as when the sign-in had ended, for the same reader and page only. */
   const restore = () => {
     const kept = JSON.parse(sessionStorage.getItem("form"));
     if (kept === null) return;
