@@ -66,7 +66,7 @@ export function signInFailed(
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const diagnostic = isWrong ? TEXTS.signIn.wrong : message(failure.publicMessage);
-  const page = formsPage(asked, parts, { diagnostic, user: asked.userName });
+  const page = formsPage(asked, parts, { diagnostic, user: asked.userName ?? "" });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
