@@ -19,7 +19,7 @@
       button.textContent = document.getElementById("news").textContent = button.dataset.done;
     });
   }
-  const reader = document.querySelector("header strong")?.textContent;
+  const reader = document.querySelector("header strong")?.parentElement.textContent; // with the account
   const isTyped = ({ name, type }) =>
     name !== "" && /^(?:text|search|number|textarea|select-one|checkbox)$/.test(type);
   /** Keeps what the fields of a form show, in this tab. */
