@@ -276,7 +276,6 @@ Deno.test("absent values are passed as `undefined`, not omitted by a spread", as
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "command/common_passwords.txt": "a list",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
-  "pages/page.js": "a script of browsers",
   "resource/login.sh": "a script of users",
 };
 

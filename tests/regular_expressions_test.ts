@@ -22,6 +22,10 @@ const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
     "a constant path, and one character before and behind it",
   ],
   [
+    "pages/messages.ts",
+    "a text of a constant table with at most two gaps, for the service's own messages, which are short",
+  ],
+  [
     "service/http/router.ts",
     "the pattern of a route: each placeholder takes what is between two slashes, the last one the rest",
   ],

@@ -9,33 +9,26 @@ export interface ErrorRow {
 /** Headers of errors after which the connection ends. */
 const CLOSES = { Connection: "close" } as const;
 
-/** Returns the header of temporary errors. @param seconds May be a `{parameter}`. */
-function retryAfter<const Seconds extends string>(seconds: Seconds) {
-  return { "Retry-After": seconds };
+/** Returns a temporary error. @param seconds Until the next attempt; may be a `{parameter}`. */
+function temporary<const T extends string, const S extends string>(status: number, seconds: S, text: T) {
+  return { status, text, headers: { "Retry-After": seconds } } as const;
+}
+
+/** Returns a {@link temporary} error that asks people to try again later. */
+function later<const T extends string, const S extends string>(status: number, seconds: S, text: T) {
+  return temporary(status, seconds, `${text}. Please try again later`);
 }
 
 /** While lines or records cannot be written. */
-const NOT_NOW = {
-  status: 503,
-  text: "The service cannot process this request at the moment. Please try again later",
-  headers: retryAfter("30"),
-} as const;
+const NOT_NOW = later(503, "30", "The service cannot process this request at the moment");
 
 /** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: { status: 403, text: "You may not access this path" },
   ERR_ACCOUNT_REFUSED: { status: 403, text: "Transfers with this account are not allowed" },
-  ERR_ATTRIBUTE_SOURCE: {
-    status: 503,
-    text: "Your permissions cannot be looked up at the moment. Please try again later",
-    headers: retryAfter("10"),
-  },
+  ERR_ATTRIBUTE_SOURCE: later(503, "10", "Your permissions cannot be looked up at the moment"),
   ERR_AUDIT_UNAVAILABLE: NOT_NOW,
-  ERR_AUTHENTICATION_UNAVAILABLE: {
-    status: 503,
-    text: "Your credentials cannot be checked at the moment. Please try again later",
-    headers: retryAfter("{seconds}"),
-  },
+  ERR_AUTHENTICATION_UNAVAILABLE: later(503, "{seconds}", "Your credentials cannot be checked at the moment"),
   ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent an invalid client address" },
   ERR_BAD_REQUEST: { status: 400, text: "The request could not be read", headers: CLOSES },
   ERR_BODY_TOO_LARGE: { status: 413, text: "The request body is too large", headers: CLOSES },
@@ -47,17 +40,9 @@ export const ERRORS = {
   ERR_DAEMON_SESSION: { status: 502, text: "The transfer server did not complete the request" },
   ERR_DAEMON_SESSION_TIMEOUT: { status: 504, text: "The transfer timed out" },
   ERR_DAEMON_TIMEOUT: { status: 504, text: "The transfer server did not answer in time" },
-  ERR_DAEMON_UNAVAILABLE: {
-    status: 503,
-    text: "The transfer server is not available. Please try again later",
-    headers: retryAfter("5"),
-  },
+  ERR_DAEMON_UNAVAILABLE: later(503, "5", "The transfer server is not available"),
   ERR_DIGEST_MISMATCH: { status: 400, text: "The received file does not match the digest in the request" },
-  ERR_DRAINING: {
-    status: 503,
-    text: "The service is draining and will stop soon",
-    headers: retryAfter("10"),
-  },
+  ERR_DRAINING: temporary(503, "10", "The service is draining and will stop soon"),
   ERR_ENCRYPTION_NOT_SUPPORTED: {
     status: 501,
     text: "The transfer server does not encrypt data connections. Please try without encryption",
@@ -87,11 +72,7 @@ export const ERRORS = {
   ERR_INVALID_REQUEST: { status: 400, text: "{text}" },
   ERR_INVALID_TOKEN_REQUEST: { status: 400, text: "{text}" },
   ERR_INVALID_VALUE: { status: 400, text: "Invalid value for {field}: expected {expected}" },
-  ERR_KEY_LOOKUP_FAILED: {
-    status: 503,
-    text: "The service cannot check your SSH key at the moment. Please try again later",
-    headers: retryAfter("5"),
-  },
+  ERR_KEY_LOOKUP_FAILED: later(503, "5", "The service cannot check your SSH key at the moment"),
   ERR_LENGTH_REQUIRED: { status: 411, text: "Content-Length is required" },
   ERR_LIMITS_FROM_HOME: {
     status: 403,
@@ -103,11 +84,7 @@ export const ERRORS = {
     text: "This link requires a password",
     headers: { "WWW-Authenticate": 'Basic realm="link, without user name", charset="UTF-8"' },
   },
-  ERR_LISTEN_SOCKET_UNREACHABLE: {
-    status: 503,
-    text: "The transfer server does not answer. Please try again later",
-    headers: retryAfter("10"),
-  },
+  ERR_LISTEN_SOCKET_UNREACHABLE: later(503, "10", "The transfer server does not answer"),
   ERR_LOCKED: { status: 423, text: "Another user or program has locked this file or directory" },
   ERR_LOGIN_BOUND: {
     status: 403,
@@ -130,7 +107,7 @@ export const ERRORS = {
   ERR_NOT_EMPTY: { status: 409, text: "The directory has entries that the transfer server does not show" },
   ERR_NOT_FOUND: { status: 404, text: "{what} was not found" },
   ERR_NOT_PERMITTED: { status: 403, text: "{text}" },
-  ERR_NOT_READY: { status: 503, text: "No transfer server is available", headers: retryAfter("10") },
+  ERR_NOT_READY: temporary(503, "10", "No transfer server is available"),
   ERR_NO_ACCOUNT: { status: 401, text: "You have no account on this server" },
   ERR_NO_DIRECTORY: { status: 409, text: "The parent directory does not exist" },
   ERR_NO_LOCK: { status: 409, text: "The lock token is not valid for this file or directory" },
@@ -147,38 +124,22 @@ export const ERRORS = {
   },
   ERR_QUOTA_USED: { status: 507, text: "The share is full" },
   ERR_RECORD_STORE: NOT_NOW,
-  ERR_REMOTE_UNAVAILABLE: {
-    status: 503,
-    text: "Another system that this service needs does not answer. Please try again later",
-    headers: retryAfter("{seconds}"),
-  },
+  ERR_REMOTE_UNAVAILABLE: later(503, "{seconds}", "Another system that this service needs does not answer"),
   ERR_REQUEST_TIMEOUT: { status: 408, text: "The request took too long to arrive", headers: CLOSES },
   ERR_SCOPE_NOT_EXPRESSIBLE: {
     status: 403,
     text: "UFTP cannot access this path. Please use the HTTP link of the share",
   },
-  ERR_SERVER_DOWN: { status: 503, text: "{status}: try this server again later", headers: retryAfter("10") },
-  ERR_SERVICE_STARTING: {
-    status: 503,
-    text: "The service is starting. Please try again",
-    headers: retryAfter("1"),
-  },
-  ERR_SESSION_LIMIT_REACHED: {
-    status: 429,
-    text: "Too many open sessions on the transfer server. Please try again later",
-    headers: retryAfter("5"),
-  },
+  ERR_SERVER_DOWN: temporary(503, "10", "{status}: try this server again later"),
+  ERR_SERVICE_STARTING: temporary(503, "1", "The service is starting. Please try again"),
+  ERR_SESSION_LIMIT_REACHED: later(429, "5", "Too many open sessions on the transfer server"),
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
     text:
       "Another user already shares this path, or a path above or below it, with the same recipients. You can share such a path only if it is in your home directory",
   },
   ERR_SHARE_NOT_FOUND: { status: 404, text: "This share does not exist or has ended" },
-  ERR_SHARE_STORE: {
-    status: 503,
-    text: "Shares are not available at the moment. Please try again later",
-    headers: retryAfter("30"),
-  },
+  ERR_SHARE_STORE: later(503, "30", "Shares are not available at the moment"),
   ERR_STORAGE_FULL: { status: 507, text: "The disk is full, or the disk quota of the account is used up" },
   ERR_STRONGER_LOGIN_NEEDED: { status: 403, text: "This server requires another login: {needed}" },
   ERR_TARGET_TOO_LONG: { status: 414, text: "The request target is too long", headers: CLOSES },
@@ -186,51 +147,27 @@ export const ERRORS = {
     status: 501,
     text: "This service keeps no list of tokens. Each token is valid until it expires",
   },
-  ERR_TOKENS_UNAVAILABLE: {
-    status: 503,
-    text: "Tokens cannot be issued at the moment",
-    headers: retryAfter("60"),
-  },
+  ERR_TOKENS_UNAVAILABLE: temporary(503, "60", "Tokens cannot be issued at the moment"),
   ERR_TOKEN_LIFETIME: { status: 400, text: "The token lifetime must not exceed {longest} seconds" },
   ERR_TOKEN_NEEDS_IDENTITY: { status: 401, text: "Authentication is required to get a token" },
   ERR_TOKEN_NOT_RENEWABLE: { status: 403, text: "The token cannot be renewed" },
   ERR_TOKEN_RESTRICTIONS: { status: 403, text: "Your token is restricted: {restrictions}" },
   ERR_TOKEN_SUBJECT: { status: 400, text: "subject: expected the distinguished name of a user" },
-  ERR_TOO_MANY_AT_ONCE: {
-    status: 429,
-    text: "Too many logins at the same time. Please try again later",
-    headers: retryAfter("1"),
-  },
-  ERR_TOO_MANY_CODES: {
-    status: 429,
-    text: "Too many device logins. Please try again later",
-    headers: retryAfter("60"),
-  },
-  ERR_TOO_MANY_FAILURES: {
-    status: 429,
-    text: "Too many failed attempts, or a ban by an administrator. Please try again later",
-    headers: retryAfter("{seconds}"),
-  },
+  ERR_TOO_MANY_AT_ONCE: later(429, "1", "Too many logins at the same time"),
+  ERR_TOO_MANY_CODES: later(429, "60", "Too many device logins"),
+  ERR_TOO_MANY_FAILURES: later(429, "{seconds}", "Too many failed attempts, or a ban by an administrator"),
   ERR_TOO_MANY_LOCKS: { status: 507, text: "You have {most} locks, which is the limit" },
-  ERR_TOO_MANY_SESSIONS: {
-    status: 503,
-    text: "Too many concurrent transfers with this account. Please try again in a few seconds",
-    headers: retryAfter("6"),
-  },
+  ERR_TOO_MANY_SESSIONS: temporary(
+    503,
+    "6",
+    "Too many concurrent transfers with this account. Please try again in a few seconds",
+  ),
   ERR_TOO_MANY_SHARES: {
     status: 403,
     text: "You have {most} shares on this server, which is the limit. Delete a share first",
   },
-  ERR_TOO_MANY_UPLOADS: {
-    status: 429,
-    text: "Too many uploads are unfinished. Please try again later",
-    headers: retryAfter("600"),
-  },
-  ERR_TOO_MUCH_WORK: {
-    status: 503,
-    text: "The service is busy. Please try again later",
-    headers: retryAfter("5"),
-  },
+  ERR_TOO_MANY_UPLOADS: later(429, "600", "Too many uploads are unfinished"),
+  ERR_TOO_MUCH_WORK: later(503, "5", "The service is busy"),
   ERR_TRANSFER_CODING: { status: 501, text: "This transfer coding is not supported", headers: CLOSES },
   ERR_TREE_TOO_LARGE: { status: 403, text: "The directory has too many entries or levels for one request" },
   ERR_UNAUTHENTICATED: {

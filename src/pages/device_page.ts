@@ -89,8 +89,8 @@ function codePage(call: Call, { servers }: DevicePageParts, code: string, before
         call,
         "login/device",
         markup`<p><label for="code">${SAYS.code}</label>
-<input id="code" name="${CODE}" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20"></p>
-<p class="quiet">${SAYS.codeHelp}</p>
+<input id="code" name="${CODE}" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20" aria-describedby="code-help"></p>
+<p id="code-help" class="quiet">${SAYS.codeHelp}</p>
 <p><button>${SAYS.next}</button></p>`,
       ),
       markup`<h2>${SAYS.script}</h2>

@@ -2,6 +2,7 @@ import type { ErrorBody } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { PartialCall } from "../resource/call.ts";
 import { markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { wantedPage } from "./sign_in_attempt.ts";
@@ -15,15 +16,15 @@ export function errorPage(
   const says = TEXTS.failure;
   const { request: { method, path, query, headers: shown }, root, base, menu, signIn } = asked;
   const before = shown.get("Referer") ?? "";
-  const filledIn = code !== "ERR_PAGE_OUTDATED" && code !== "ERR_CONTENT_CHANGED" && markup` data-back`;
+  const anew = (code === "ERR_PAGE_OUTDATED" || code === "ERR_CONTENT_CHANGED") && "anew";
   const isOwn = before.startsWith(`${base}/`);
   const to = method === "GET" ? wantedPage(`${path.slice(1)}${query === "" ? "" : `?${query}`}`) : "";
   return pageResponse(asked, {
-    title: errorMessage,
+    title: message(errorMessage),
     body: markup`${
       status === 401 && signIn === undefined && menu.has("/login") &&
       markup`<p><a href="${root}login?to=${encodeURIComponent(to)}">${says.signIn}</a></p>`
-    }${isOwn && markup`<p><a class="button"${filledIn} href="${before}">${says.back}</a></p>`}
+    }${isOwn && markup`<p><a class="button" data-back="${anew}" href="${before}">${says.back}</a></p>`}
 <dl><dt>${says.status}</dt><dd>${status}</dd><dt>${says.code}</dt><dd><code>${code}</code></dd>
 <dt>${says.request}</dt><dd><code>${requestId}</code></dd></dl>
 <p class="quiet">${says.help}</p>`,

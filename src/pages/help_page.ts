@@ -3,6 +3,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 
@@ -36,7 +37,7 @@ export function helpPage(
 <p>${SAYS.accepts}</p>
 <ul>${
         accepted.map(({ words, option }) =>
-          markup`<li>${words}${option !== undefined && markup`: <code>pyuftp ls ${option}</code>`}${
+          markup`<li>${message(words)}${option !== undefined && markup`: <code>pyuftp ls ${option}</code>`}${
             option?.startsWith("-O") && [" (", SAYS.agent, ")"]
           }</li>`
         )

@@ -10,6 +10,7 @@ import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { redirect } from "../resource/text_response.ts";
 import { isDirectory, isShareId } from "../sharing/share.ts";
 import { markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 
@@ -32,9 +33,16 @@ export function linkPasswordPage(failure: HttpError, asked: PartialCall): HttpRe
   const page = pageResponse(asked, {
     title: SAYS.title,
     body: markup`<form method="post" action="${root}link/${server}/${id}${signedIn && `?${SIGNED_IN}`}">
-${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.publicMessage}</p>`}
+${
+      tried &&
+      markup`<p id="diagnostic" class="down" role="alert">${
+        isWrong ? SAYS.wrong : message(failure.publicMessage)
+      }</p>`
+    }
 <p><label for="password">${SAYS.password}</label>
-<input id="password" name="password" type="password" required maxlength="200" autocomplete="off"></p>
+<input id="password" name="password" type="password" required maxlength="200" autocomplete="off"${
+      tried && markup` autofocus aria-describedby="diagnostic"`
+    }></p>
 <p><button>${SAYS.open}</button></p>
 </form>
 <p class="quiet">${SAYS.help}</p>`,

@@ -1,6 +1,6 @@
 import { type InLanguage, type Language, type Markup, markup } from "./markup.ts";
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+const PREFIXES = ["", "Ki", "Mi", "Gi", "Ti"]; // of bytes, in French of octets
 
 /** Formatters by language and digits: a long page would spend most of its time on creating them. */
 const NUMBERS = new Map<string, Intl.NumberFormat>();
@@ -10,7 +10,7 @@ export function size(bytes: number): InLanguage {
   let value = bytes;
   let unit = 0;
   // Avoids `1024.0 KiB` after rounding.
-  while (Number(value.toFixed(1)) >= 1024 && unit < UNITS.length - 1) {
+  while (Number(value.toFixed(1)) >= 1024 && unit < PREFIXES.length - 1) {
     value /= 1024;
     unit++;
   }
@@ -18,7 +18,9 @@ export function size(bytes: number): InLanguage {
   const options = { maximumFractionDigits: digits, useGrouping: false };
   const formatIn = (language: Language) =>
     NUMBERS.getOrInsertComputed(`${language} ${digits}`, () => new Intl.NumberFormat(language, options));
-  return { in: (language) => `${formatIn(language).format(value)} ${UNITS[unit]}` };
+  return {
+    in: (language) => `${formatIn(language).format(value)} ${PREFIXES[unit]}${language === "fr" ? "o" : "B"}`,
+  };
 }
 
 /** Formats an offset from UTC, such as `UTC+01:00`. @param minutes East of Greenwich. */

@@ -11,6 +11,7 @@ import type { People } from "../resource/share/people.ts";
 import { redirect } from "../resource/text_response.ts";
 import { tokenForm } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { SignInAttempt, wantedPage } from "./sign_in_attempt.ts";
@@ -65,7 +66,8 @@ export function signInFailed(
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const text = TEXTS.signIn[asked.request.method === "POST" ? "wrong" : "refused"];
-  const page = formsPage(asked, parts, { diagnostic: isWrong ? text : failure.publicMessage });
+  const diagnostic = isWrong ? text : message(failure.publicMessage);
+  const page = formsPage(asked, parts, { diagnostic, user: asked.userName ?? "" });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -152,7 +154,11 @@ export function toSignIn(
 function formsPage(
   asked: PartialCall,
   { ways, siteName }: SignInParts,
-  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: Content },
+  { certificate, diagnostic, user }: {
+    readonly certificate?: string;
+    readonly diagnostic?: Content;
+    readonly user?: string | undefined; // who has just failed to sign in
+  },
 ): HttpResponse {
   const says = TEXTS.signIn;
   const attempt = SignInAttempt.of(asked);
@@ -162,11 +168,14 @@ function formsPage(
   const page = pageResponse(asked, {
     title: says.title.with({ site: siteName }),
     body: [
-      diagnostic !== undefined && markup`<p role="alert" class="diagnostic">${diagnostic}</p>`,
+      diagnostic !== undefined &&
+      markup`<p id="diagnostic" role="alert" class="diagnostic">${diagnostic}</p>`,
       ways.password && form(markup`<p><label for="user">${says.user}</label>
-<input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"></p>
+<input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256" value="${user}"></p>
 <p><label for="password">${says.password}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required></p>
+<input id="password" name="password" type="password" autocomplete="current-password" required${
+        user !== undefined && markup` autofocus aria-describedby="diagnostic"`
+      }></p>
 <p><button>${says.button}</button></p>`),
       [...ways.providers].map(([name, { title }]) =>
         markup`<p><a class="button" href="${asked.root}login/${encodeURIComponent(name)}${query}">${

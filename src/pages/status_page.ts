@@ -13,6 +13,7 @@ import { commandLines } from "../resource/command_lines.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { factList, section } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { moment, size, when } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
@@ -95,10 +96,6 @@ function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHe
 function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
-  const words: ReadonlyMap<string, Content> = new Map<string, Content>([
-    ...methods,
-    ...Object.entries(SAYS.knownBy),
-  ]);
   const end = (signIn?.ends ?? 0) * 1000;
   return section("you", SAYS.you, [
     factList([
@@ -112,7 +109,7 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
       [SAYS.role, role],
       [SAYS.account, uid ?? SAYS.noAccount],
       [SAYS.groups, availableGroups.join(", ")],
-      [SAYS.signedInBy, words.get(method) ?? method],
+      [SAYS.signedInBy, message(methods.get(method) ?? method)],
       [
         SAYS.until,
         signIn !== undefined &&
@@ -137,7 +134,7 @@ async function serverSection(call: Call, server: ServerFacts, parts: StatusParts
 ${
     factList([
       [SAYS.daemons, known && total > 1 && SAYS.daemonsUp.with({ up: available, all: total })],
-      [SAYS.refused, entry.refusal?.reason],
+      [SAYS.refused, entry.refusal && message(entry.refusal.reason)],
       [SAYS.account, entry.uid],
       [SAYS.group, entry.gid],
       [SAYS.groupRefused, up && entry.uid !== undefined && await refusedGroup(call, server.name, parts)],
@@ -247,7 +244,8 @@ const SHOWN_COMMANDS = 2; // number of commands that are always visible; the pag
 
 function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {
   const script = isByDevice ? call.base + DEVICE_PATHS.script : undefined;
-  const lines = commandLines(href, { ...call, script }).map(({ what, line }, i) => {
+  const lines = commandLines(href, { ...call, script }).map(({ what: english, line }, i) => {
+    const what = message(english);
     const id = `line-${server}-${i}`;
     return markup`<p>${what} <button type="button" class="plain" hidden data-copy="${id}" data-done="${TEXTS.shares.copied}" aria-label="${TEXTS.shares.copy}: ${what}">${TEXTS.shares.copy}</button></p>
 <pre><code id="${id}">${line}</code></pre>

@@ -38,7 +38,7 @@
     let unit = 0;
     for (; value >= 1024 && unit < 4; unit++) value /= 1024;
     const text = value.toLocaleString(language, { maximumFractionDigits: unit === 0 ? 0 : 1 });
-    return text + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
+    return text + " " + ["", "Ki", "Mi", "Gi", "Ti"][unit] + (language === "fr" ? "o" : "B");
   };
   const duration = (seconds) => {
     const [unit, length] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
@@ -185,6 +185,7 @@
       total.hidden = false;
       total.firstElementChild.textContent = texts.filter(Boolean).join(" · ");
       const isOver = running.size === 0 && waiting.length === 0 && !isPaused;
+      if (isOver && document.activeElement === total.lastElementChild) list.focus();
       total.lastElementChild.hidden = isOver;
       total.lastElementChild.textContent = isPaused ? says.resumeAll : says.pauseAll;
     });
@@ -195,12 +196,21 @@
     upload.status = status;
     upload.state.textContent = text;
     upload.state.className = status === "done" ? "up" : status === "failed" ? "down" : "quiet";
+    const hasFocus = upload.buttons.contains(document.activeElement);
     upload.buttons.replaceChildren(...choices.flatMap(([says, action]) => {
       const made = button(says, action);
       made.setAttribute("aria-label", says + ": " + upload.path);
       return [made, " "];
     }));
+    // Otherwise the focus of keyboard and screen reader would return to the top of the page.
+    if (hasFocus) (upload.buttons.firstElementChild ?? list).focus();
     draw();
+  };
+
+  /** Adds an item, and lets the keyboard scroll the list: an empty one would be a stop without anything to see. */
+  const append = (item) => {
+    list.tabIndex = 0;
+    list.append(item);
   };
 
   /** Adds a file. @param path With its directories. */
@@ -218,7 +228,7 @@
     upload.state = element("span");
     upload.buttons = element("span");
     item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.buttons);
-    list.append(item);
+    append(item);
     uploads.push(upload);
     wait(upload);
   };
@@ -472,7 +482,7 @@
   const leave = (path, text, className) => {
     const item = element("li");
     item.append(element("bdi", path), " ", element("span", text, className));
-    list.append(item);
+    append(item);
     news.textContent = path + ": " + text;
   };
 

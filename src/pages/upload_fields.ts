@@ -28,5 +28,5 @@ ${formToken !== undefined && markup`<input type="hidden" name="${FORM_TOKEN}" va
   }</p></form>
 <p class="quiet">${SAYS.noScript}</p></noscript>
 <p id="total" class="total" hidden></p>
-<ul id="uploads" class="uploads" tabindex="0" aria-label="${SAYS.list}"></ul>`;
+<ul id="uploads" class="uploads" aria-label="${SAYS.list}"></ul>`;
 }

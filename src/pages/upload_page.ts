@@ -10,6 +10,7 @@ import { refusal } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { noteOf } from "./elements.ts";
 import { isolated, markup } from "./markup.ts";
+import { message } from "./messages.ts";
 import { pageResponse } from "./page.ts";
 import { aboutShare } from "./about_share.ts";
 import { size } from "./quantities.ts";
@@ -77,7 +78,7 @@ export async function formPage(call: Call, sent: AsyncIterable<string>, back: st
   return pageResponse(call, {
     title: names.length === 0 ? SAYS.nothing : SAYS.uploaded.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
-${reason && markup`<p class="down" role="alert">${SAYS.othersFailed.with({ reason })}</p>`}
+${reason && markup`<p class="down" role="alert">${SAYS.othersFailed.with({ reason: message(reason) })}</p>`}
 <p><a href="${back}">${SAYS.more}</a></p>`,
   }, { status: names.length === 0 ? 400 : status, headers: { "Cache-Control": "private, no-store" } });
 }

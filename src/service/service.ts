@@ -118,7 +118,7 @@ class Requests {
 
   async #refuse(failure: HttpError, handling: Handling): Promise<HttpResponse> {
     const { route, asked, accepted, dn, claimed, requestId } = handling;
-    const page = accepted.prefersHtml && await route?.failed?.(failure, asked);
+    const page = accepted.prefersHtml && await route?.failed?.(failure, { userName: claimed, ...asked });
     const response = page
       ? withHeadersOf(failure, page)
       : await errorResponse(failure, requestId, accepted, asked);

@@ -208,6 +208,11 @@ export class Page {
     await this.#send("Emulation.setScriptExecutionDisabled", { value: !value });
   }
 
+  /** Ends the sign-ins of the profile. */
+  async forgetCookies(): Promise<void> {
+    await this.#send("Network.clearBrowserCookies");
+  }
+
   /** Shows the page in another size or scheme. */
   async show({ width, scheme }: Pick<View, "width" | "scheme">): Promise<void> {
     await this.#send("Emulation.setDeviceMetricsOverride", {

@@ -288,6 +288,8 @@ Deno.test({
     const page = await signedIn(browser, sharing.origin);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
     await page.evaluate(FAILING);
+    const stops = "document.querySelector('#uploads').tabIndex";
+    assert.equal(await page.evaluate(stops), -1, "nothing to reach by keyboard yet");
     await page.choose("#files", names.map((name) => `${files}/${name}`));
     await page.until(over(4));
     assert.deepEqual(await states(page), [
@@ -296,11 +298,18 @@ Deno.test({
       "full.txt Failed: out of order Try again Skip",
       "good.txt Done, verified",
     ]);
+    assert.equal(await page.evaluate(stops), 0);
     assert.equal(await page.evaluate("asked"), 1, "a full disk is no matter of trying");
     const button = (says: string) =>
       `[...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(says)})`;
     for (const name of ["bad.txt", "full.txt"]) {
-      await page.evaluate(`document.querySelector('[aria-label="Skip: ${name}"]').click()`);
+      await page.evaluate(`document.querySelector('[aria-label="Skip: ${name}"]').focus()`);
+      await page.evaluate("document.activeElement.click()");
+      assert.equal(
+        await page.evaluate("document.activeElement.id"),
+        "uploads",
+        "the focus stays in the list",
+      );
     }
     assert.match(String(await states(page)), /bad\.txt Skipped,full\.txt Skipped/);
     await page.evaluate("failing = false");
@@ -317,7 +326,10 @@ Deno.test({
     })()`);
     await page.choose("#files", [`${files}/large.bin`]);
     await page.until(`${button("Resume all")} !== undefined`);
-    assert.match(String(await states(page)), /large\.bin Waiting Pause/);
+    await page.evaluate(`document.querySelector('[aria-label="Pause: large.bin"]').focus()`);
+    await page.evaluate("document.activeElement.click()");
+    assert.equal(await page.evaluate("document.activeElement.ariaLabel"), "Resume: large.bin");
+    assert.match(String(await states(page)), /large\.bin Paused Resume/);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
     assert.match(await text(page), /Choose the files again to resume: large\.bin/);
     await page.choose("#files", [`${files}/large.bin`]);
@@ -401,6 +413,43 @@ Deno.test({
 });
 
 Deno.test({
+  name: "after an error or the end of the sign-in, a form has what its reader typed, but nobody else's",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open(OPTIONS);
+    await using browser = await start();
+    const page = await signedIn(browser, sharing.origin);
+    const form = `${sharing.origin}/shares/HPC/new?path=${encodeURIComponent(`${sharing.data}/d/`)}`;
+    const lose = async () => {
+      await page.go(form);
+      await page.forgetCookies();
+      await page.send("Share", { note: "Dear Bob", uses: "3", access: "DROP", password: "secret" });
+      assert.match(await text(page), /You are not signed in, so the service did not do/);
+    };
+    const typed = `["note", "uses", "access", "password"].map((name) =>
+      document.querySelector("main form").elements[name].value)`;
+    await lose();
+    await page.send("Sign in", { user: ALICE[0], password: "wrong" });
+    await page.until("document.activeElement.name === 'password'");
+    await page.send("Sign in", { password: ALICE[1] });
+    assert.equal(await page.evaluate("location.href"), form);
+    assert.deepEqual(await page.evaluate(typed), ["Dear Bob", "3", "DROP", ""]);
+    await page.go(form);
+    assert.deepEqual(await page.evaluate(typed), ["", "", "READ", ""], "only once");
+    // This browser forgets fields without autocompletion when it goes back.
+    await page.send("Share", { user: "nobody", note: "Dear Carol" });
+    assert.match(await text(page), /The recipient must be a distinguished name/);
+    await page.follow("Back");
+    assert.deepEqual(await page.evaluate(typed), ["Dear Carol", "", "READ", ""]);
+    await lose();
+    await page.send("Sign in", { user: BOB[0], password: BOB[1] });
+    assert.doesNotMatch(String(await page.evaluate("document.documentElement.outerHTML")), /Dear Bob/);
+    assert.equal(await page.evaluate("sessionStorage.length"), 0);
+    assert.deepEqual(page.complaints.filter((each) => !/status of 40[03]/.test(each)), []);
+  },
+});
+
+Deno.test({
   name: "pages use the reader's language and time zone; without scripts, UTC",
   ignore,
   fn: async () => {
@@ -426,6 +475,13 @@ Deno.test({
     await page.follow("Dateien");
     await page.follow("HPC");
     assert.match(await text(page), /1 Eintrag[^]*Geändert/);
+    await page.show({ width: 360, scheme: "light" });
+    const actions = "[...document.querySelectorAll('td a')].at(-1)";
+    assert.deepEqual(
+      await page.evaluate(`[${actions}.textContent, ${actions}.getClientRects().length]`),
+      ["Aktionen", 1],
+      "in one line, on a telephone, too",
+    );
     await page.runScripts(false);
     await page.go(`${sharing.origin}/`);
     assert.match(String(await page.evaluate(shown)), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);

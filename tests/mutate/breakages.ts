@@ -44,7 +44,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the disk of the shares is full", "the disk of the shares is read-only at the start"],
     broken: "an unwritable share store is an internal error",
     file: "src/model/errors.ts",
-    change: instead("ERR_SHARE_STORE: { status: 503,", "ERR_SHARE_STORE: { status: 500,"),
+    change: instead("ERR_SHARE_STORE: later(503,", "ERR_SHARE_STORE: later(500,"),
     tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
   {
@@ -239,7 +239,7 @@ const DAEMONS: readonly Breakage[] = [
     rows: ["a daemon does not run", "the host of a daemon has no address"],
     broken: "an unreachable daemon is not answered with 503",
     file: "src/model/errors.ts",
-    change: instead("ERR_DAEMON_UNAVAILABLE: { status: 503,", "ERR_DAEMON_UNAVAILABLE: { status: 500,"),
+    change: instead("ERR_DAEMON_UNAVAILABLE: later(503,", "ERR_DAEMON_UNAVAILABLE: later(500,"),
     tests: ["tests/faults/daemon_test.ts"],
   },
   {
@@ -418,8 +418,8 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "a data port that refuses connections is an internal error",
     file: "src/model/errors.ts",
     change: instead(
-      "ERR_LISTEN_SOCKET_UNREACHABLE: { status: 503,",
-      "ERR_LISTEN_SOCKET_UNREACHABLE: { status: 500,",
+      "ERR_LISTEN_SOCKET_UNREACHABLE: later(503,",
+      "ERR_LISTEN_SOCKET_UNREACHABLE: later(500,",
     ),
     tests: [SHARED, "tests/daemon/session"],
   },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { HeaderList } from "../../src/model/http_message.ts";
 import { type Language, markup, plain } from "../../src/pages/markup.ts";
+import MESSAGES from "../../src/pages/texts/messages.json" with { type: "json" };
 import { jsonOf, languageOf, LANGUAGES, type Text, TEXTS } from "../../src/pages/texts.ts";
 
 const { home, admin, tokens, shares, listing, upload } = TEXTS;
@@ -70,6 +71,15 @@ for (const language of ["de", "fr"] as const) {
     assert.deepEqual(same, []);
   });
 }
+
+Deno.test("French signs of two parts and quotes have non-breaking spaces, German quotes are low and high", () => {
+  const translated = (language: "de" | "fr") => [
+    ...rowsOf(LANGUAGES[language]).values(),
+    ...Object.values(MESSAGES).map((says) => says[language]),
+  ];
+  for (const text of translated("fr")) assert.doesNotMatch(text, / [:;?!»]|« |["'“”„]|\w[;?!]/, text);
+  for (const text of translated("de")) assert.doesNotMatch(text, /["'”«»]|„[^“]*$/, text);
+});
 
 Deno.test("texts contain no markup characters, and only placeholders that a page fills", () => {
   for (const language of ["en", "de", "fr"] as const) {

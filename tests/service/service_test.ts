@@ -153,7 +153,7 @@ const PATHS = {
   admin: { "/rest/admin": "GET, HEAD", "/rest/admin/actions/ban": "POST" },
   "auth share": {
     "/shares": "GET, HEAD",
-    "/shares/HPC": "POST",
+    "/shares/HPC": "GET, HEAD, POST",
     "/shares/HPC/browse": "GET, HEAD",
     "/shares/HPC/new": "GET, HEAD",
     "/shares/HPC/1": "GET, HEAD, POST",

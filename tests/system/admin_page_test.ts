@@ -129,6 +129,14 @@ Deno.test("a ban by page works like one by command: it signs the user out, is au
   assert.equal((await audited("Lift")).at(-1)?.["done"], true);
 });
 
+Deno.test("the page says if there is no ban to lift", async () => {
+  const boss = await signedIn(BOSS);
+  const token = formToken(await boss.get("/admin"));
+  const lift = await boss.post("/admin/bans", { token, user: "nobody-knows", address: "", do: "lift" });
+  assert.equal(lift.status, 400);
+  assert.match(lift.text, /<h1>No ban and no failed login of this user or address is known</);
+});
+
 Deno.test("the button next to a banned IPv6 address lifts the ban", async () => {
   const boss = await signedIn(BOSS);
   const token = formToken(await boss.get("/admin"));

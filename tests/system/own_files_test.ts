@@ -86,6 +86,15 @@ Deno.test("My files shows servers, directories, sizes and dates, and nothing bey
   assert.equal((await alice.get(at("d"))).status, 303, "a directory has a slash");
 });
 
+Deno.test("the address of the home directory keeps its query", async () => {
+  const { status, headers } = await alice.get("/files/HPC/~/d/?find=ten");
+  assert.equal(status, 303);
+  assert.equal(
+    new URL(headers.location ?? "", "https://x/files/HPC/~/d/").href,
+    `https://x${at("d/")}?find=ten`,
+  );
+});
+
 Deno.test("My files serves files with ranges, previews, and directories as archives", async () => {
   const whole = await alice.get(at("d/ten.txt"));
   assert.equal(whole.text, "0123456789");

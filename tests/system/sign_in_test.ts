@@ -111,6 +111,18 @@ Deno.test("a browser can sign out and revoke its tokens while an attribute sourc
   for (const bearer of bearers) assert.equal((await other.ask("/rest/auth", bearer)).status, 401);
 });
 
+Deno.test("errors are in the language of a page's reader, and in English for programs", async () => {
+  const reader = await visitor();
+  const headers = { "Accept-Language": "de-AT, en;q=0.5" };
+  const page = await reader.get("/nowhere", { headers });
+  assert.match(page.text, /<title>Diese Adresse gibt es nicht<\/title>/);
+  const json = { ...headers, Accept: "application/json" };
+  const script = await reader.get("/nowhere", { headers: { ...json, ...OWN_PAGE } });
+  assert.equal(script.json().errorMessage, "Diese Adresse gibt es nicht");
+  const program = await reader.get("/nowhere", { headers: json });
+  assert.equal(program.json().errorMessage, "This address was not found");
+});
+
 Deno.test("Help and the pages of unknown addresses and methods show who is signed in", async () => {
   const one = await visitor(ALICE);
   for (const [path, status] of [["/help", 200], ["/nothing", 404], ["/logout", 405]] as const) {
@@ -147,7 +159,8 @@ Deno.test("a wrong password in the form is reported, counted and audited like an
   assert.equal(wrong.status, 403);
   assert.equal(wrong.headers["www-authenticate"], undefined);
   assert.match(wrong.text, /role="alert"[^>]*>Wrong user name or password/);
-  assert.doesNotMatch(wrong.text, /guess|stranger/);
+  assert.doesNotMatch(wrong.text, /guess/);
+  assert.match(wrong.text, /name="user"[^>]* value="stranger">/, "only the password is typed again");
   await one.signIn([STRANGER[0], "guess again"]);
   const basic = await system.ask("/rest/auth", { as: [STRANGER[0], "and again"] });
   assert.equal(basic.status, 401);

@@ -20,6 +20,7 @@ import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
 import { entryTable, uploadSection } from "../listing_page.ts";
 import { isolated, markup } from "../markup.ts";
+import { message } from "../messages.ts";
 import { pageResponse } from "../page.ts";
 import { content } from "../share_views.ts";
 import { size } from "../quantities.ts";
@@ -39,7 +40,7 @@ export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
     const error = refusalOn(call, server);
     return error === undefined || error.code === "ERR_NO_ACCOUNT"
       ? []
-      : markup`<p class="note">${isolated(server.name)}: ${error.publicMessage}</p>`;
+      : markup`<p class="note">${isolated(server.name)}: ${message(error.publicMessage)}</p>`;
   });
   return pageResponse(call, {
     title: SAYS.title,
@@ -77,7 +78,7 @@ export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> 
       const isHome = call.params.get("rest")?.startsWith("~");
       if (isDirectory && (!wantsDirectory || isHome)) {
         session.close();
-        return redirect(place.href);
+        return redirect(place.href + (call.query.size > 0 ? `?${call.request.query}` : ""));
       }
       const view = call.query.get("view");
       if (view === "actions") return await actionsPage(call, place, { session, entry });

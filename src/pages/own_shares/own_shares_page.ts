@@ -30,9 +30,9 @@ const SAYS = TEXTS.shares;
 const MAX_SHARES = 500;
 const MAX_USES = 100;
 
-/** Serves `GET /shares`: the caller's shares on all servers. */
+/** Serves `GET /shares`: the caller's shares on all servers, or on the one in the path. */
 export async function ownSharesPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const servers = sharedServers(call, parts);
+  const servers = call.params.has("server") ? [sharedServer(call, parts)] : sharedServers(call, parts);
   const sections = await Promise.all(servers.map(async ({ name }) => {
     const owner = nameOnServer(call, name);
     const found = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MAX_SHARES });

@@ -25,7 +25,10 @@ export async function changeBansByForm(
   if (seconds > LONGEST) throw invalidRequest("Expected a time of at most 366 days, such as 30m, 12h or 7d");
   if (!lifts && await isOneself(call, subject, admin)) throw invalidRequest("You cannot ban yourself");
   const { change } = await (lifts ? admin.lift(subject) : admin.ban(subject, seconds));
-  if (change !== undefined) call.audit({ ...change.facts, done: true });
+  if (change === undefined) {
+    throw invalidRequest("No ban and no failed login of this user or address is known");
+  }
+  call.audit({ ...change.facts, done: true });
 }
 
 function subjectIn(form: Form): BanSubject {

@@ -35,7 +35,10 @@ export async function serviceFacts(
     trustedCAs: own.trusted,
     trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
     externalConnections: () => externalConnections(groups, remotes),
-    methods: new Map(methods.flatMap(({ kind }) => Object.entries(kind.methods ?? {}))),
+    methods: new Map([
+      ["ETD", "token of this service"],
+      ...methods.flatMap(({ kind }) => Object.entries(kind.methods ?? {})),
+    ]),
   };
 }
 

@@ -20,5 +20,7 @@ export async function errorResponse(
   if (accepted.prefersHtml && asked !== undefined) {
     return (await import("../../pages/error_page.ts")).errorPage(asked, body, error.headers);
   }
-  return jsonResponse(body, error);
+  if (asked?.request.headers.get("Sec-Fetch-Site") !== "same-origin") return jsonResponse(body, error);
+  const { localised } = await import("../../pages/messages.ts"); // the script of a page shows it
+  return jsonResponse(localised(asked, body), error);
 }

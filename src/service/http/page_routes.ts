@@ -208,24 +208,19 @@ function signInRoutes(parts: SignInParts): Route[] {
 
 function ownShareRoutes(parts: SharingParts): Route[] {
   const form = audited("share");
+  const list: Route["answer"] = async (call) => (await sharePages()).ownSharesPage(call, parts);
+  const change: Route["answer"] = async (call) => (await sharePages()).changeShareByForm(call, parts);
+  const browse: Route["answer"] = async (call) =>
+    (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts);
   return table(
     { service: "share", signedIn: true, failed: toSignInBelow("shares") },
-    ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
-    [
-      "GET",
-      "/shares/:server/browse",
-      async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
-      { audit: "session" },
-    ],
+    ["GET", "/shares", list],
+    ["GET", "/shares/:server", list],
+    ["GET", "/shares/:server/browse", browse, { audit: "session" }],
     ["GET", "/shares/:server/new", async (call) => (await sharePages()).newSharePage(call, parts)],
     ["POST", "/shares/:server", async (call) => (await sharePages()).makeShareByForm(call, parts), form],
     ["GET", "/shares/:server/:id", async (call) => (await sharePages()).ownSharePage(call, parts)],
-    [
-      "POST",
-      "/shares/:server/:id",
-      async (call) => (await sharePages()).changeShareByForm(call, parts),
-      form,
-    ],
+    ["POST", "/shares/:server/:id", change, form],
   );
 }
 

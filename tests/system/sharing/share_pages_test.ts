@@ -258,6 +258,12 @@ Deno.test("the page changes and removes note and password, and keeps the end", a
   assert.equal((await alice.post(path, { token, do: "change", note: "\u0007" })).status, 400);
 });
 
+Deno.test("the address to which the form of a new share is sent shows the shares on its server", async () => {
+  assert.match((await alice.get("/shares/HPC")).text, /<h1>My shares<[^]*<bdi>HPC<\/bdi>/);
+  const unknown = await alice.get("/shares/NOWHERE");
+  assert.deepEqual([unknown.status, wordsOf(unknown.text).includes("ERR_UNKNOWN_SERVER")], [404, true]);
+});
+
 Deno.test("nobody can change, end or see another user's share, from any page or browser", async () => {
   const path = target((await make(alice, { path: `${data}/d/sub/` })).headers.location);
   const [own, others] = [formToken(await alice.get(path)), formToken(await bob.get("/shares"))];
@@ -392,7 +398,7 @@ Deno.test("pages show names as users write them, and an error page links back", 
     headers: { Referer: before },
   });
   assert.equal(wrong.status, 404);
-  assert(wrong.text.includes(`data-back href="${before}"`), wrong.text);
+  assert(wrong.text.includes(`data-back="" href="${before}"`), wrong.text);
   const foreign = await alice.get("/nothing", { headers: { Referer: "https://evil.example/" } });
   assert.doesNotMatch(foreign.text, /evil/);
 });
