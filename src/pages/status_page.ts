@@ -93,7 +93,7 @@ function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHe
 }
 
 function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFacts): Markup {
-  const { uid, role, availableGroups } = user;
+  const { uid, role, availableGroups, outage } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
   const words: ReadonlyMap<string, Content> = new Map<string, Content>([
     ...methods,
@@ -110,7 +110,7 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
         ],
       ],
       [SAYS.role, role],
-      [SAYS.account, uid ?? SAYS.noAccount],
+      [SAYS.account, uid ?? outage?.publicMessage ?? SAYS.noAccount],
       [SAYS.groups, availableGroups.join(", ")],
       [SAYS.signedInBy, words.get(method) ?? method],
       [
