@@ -67,6 +67,8 @@ const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
 /** Statuses of failures that another daemon may not have; its host may have the directory (404). */
 const ELSEWHERE = [404, 429, 503, 504];
+/** Refusals of a login that concern account or group, on every daemon (daemon-protocol.md 1.8). */
+const ABOUT_ACCOUNT = /^PASS answered 530 .*(?:'root'|unknown (?:user|primary|suppl)|not a member)/;
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
@@ -116,8 +118,11 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        const isInvalid = error instanceof SessionEnded || isHttpError(error, "ERR_DAEMON_REPLY_INVALID");
-        const canGoElsewhere = isInvalid || (error instanceof HttpError && ELSEWHERE.includes(error.status));
+        const isInvalid = isHttpError(error, "ERR_DAEMON_SESSION") ||
+          isHttpError(error, "ERR_DAEMON_REPLY_INVALID");
+        const canGoElsewhere = isInvalid
+          ? !ABOUT_ACCOUNT.test(error.message)
+          : error instanceof HttpError && ELSEWHERE.includes(error.status);
         if (!canGoElsewhere || signal.aborted) throw error;
         failure = isHttpError(error, "ERR_NOT_FOUND") ? failure ?? error : error;
         candidates = candidates.filter((other) => other !== candidate);

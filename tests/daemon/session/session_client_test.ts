@@ -52,13 +52,21 @@ Deno.test("SessionClient tries the next daemon if one cannot be reached", async 
   assert.deepEqual(daemons.asked, [3, 3, 3, 3]);
 });
 
-for (const what of ["says nothing", "ends each session"]) {
+const SAYINGS: Readonly<Record<string, string>> = {
+  "says nothing": "",
+  "ends each session": "",
+  "is too busy": "421 Too busy\n",
+  "speaks another protocol": "SSH-2.0-OpenSSH_9.6\r\n",
+  "ends each session in the middle of a line": "220 UF",
+};
+for (const [what, said] of Object.entries(SAYINGS)) {
   Deno.test(`SessionClient tries the next daemon if one accepts connections, and ${what}`, async () => {
     await using site = await Site.open();
     const hung = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const accepting = (async () => {
       for await (const peer of hung) {
         if (what === "says nothing") await peer.read(new Uint8Array(1));
+        if (said !== "") await peer.write(new TextEncoder().encode(said));
         peer.close();
       }
     })();
@@ -71,7 +79,15 @@ for (const what of ["says nothing", "ends each session"]) {
   });
 }
 
+/** Makes a daemon answer logins with this reply. */
+const answering = (reply: string) => (daemon: DaemonSimulator) => {
+  daemon.sessionFaults.always = { kind: "reply", to: "PASS", reply };
+};
+
 const FAULTY: [what: string, (daemon: DaemonSimulator) => void][] = [
+  ["has forgotten the session", answering("530 Not logged in: no matching transfer request found")],
+  ["takes no sessions from here", answering("500 Error establishing connection: Rejecting connection")],
+  ["sends rubbish", answering("rubbish")],
   ["ends sessions after the login", (daemon) => daemon.sessionFaults.always = { kind: "close-after-login" }],
   ["ends connections after the command", (daemon) => daemon.fault = { kind: "close-without-reply" }],
 ];
@@ -99,6 +115,19 @@ for (const [what, spoil] of FAULTY) {
     await pool.close();
   });
 }
+
+Deno.test("SessionClient tries no other daemon if one refuses account or group", async () => {
+  for (
+    const why of ["Attempted to select unknown user 'alice'", "The user alice is not a member of the group x"]
+  ) {
+    await using site = await Site.open();
+    answering(`530 Not logged in: ${why}`)(site.daemon);
+    const daemons = grouped(site, [`${site.daemon.host}:${site.daemon.listenPort}`]);
+    const client = new SessionClient(daemons, { times: SHORT_TIMES });
+    await assert.rejects(assertReads(client, site), { code: "ERR_DAEMON_SESSION" });
+    assert.equal(daemons.asked.length, 1);
+  }
+});
 
 Deno.test("a session that ends after its login lacks its directory, unless it begins at the root", async () => {
   await using site = await Site.open();
