@@ -60,13 +60,11 @@ interface KeptSession extends IdleSession {
   readonly control: ControlConnection;
   readonly listening: Listening;
   readonly life: AbortController; // ends its connections
-  readonly since: number; // by `performance.now()`
 }
 
-const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon has ended an idle session
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
 /** Statuses of failures that another daemon may not have; its host may have the directory (404). */
-const ELSEWHERE = [404, 429, 503, 504];
+const ELSEWHERE = [404, 429, 502, 503, 504];
 /** Refusals of a login that concern account or group, on every daemon (daemon-protocol.md 1.8). */
 const ABOUT_ACCOUNT = /^PASS answered 530 .*(?:'root'|unknown (?:user|primary|suppl)|not a member)/;
 
@@ -100,8 +98,11 @@ export class SessionClient {
       const instances = candidates.map(({ instance }) => instance);
       const slot = await this.#sessionQuota.acquire(user, instances, signal, key);
       if (slot.idle !== undefined) {
-        const session = await this.#resume(slot.idle, wanted, { slot, key, signal });
-        if (session !== undefined) return session;
+        if (!slot.idle.control.socket.stirred) {
+          return this.#session(slot.idle, wanted, { slot, key, unlink: link(signal, slot.idle.life) });
+        }
+        slot.idle.close();
+        slot.release(true);
         continue;
       }
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
@@ -118,12 +119,9 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        const isInvalid = isHttpError(error, "ERR_DAEMON_SESSION") ||
-          isHttpError(error, "ERR_DAEMON_REPLY_INVALID");
-        const canGoElsewhere = isInvalid
-          ? !ABOUT_ACCOUNT.test(error.message)
-          : error instanceof HttpError && ELSEWHERE.includes(error.status);
-        if (!canGoElsewhere || signal.aborted) throw error;
+        const isFinal = !(error instanceof HttpError) || !ELSEWHERE.includes(error.status) ||
+          error.code === "ERR_DAEMON_REFUSED" || ABOUT_ACCOUNT.test(error.message);
+        if (isFinal || signal.aborted) throw error;
         failure = isHttpError(error, "ERR_NOT_FOUND") ? failure ?? error : error;
         candidates = candidates.filter((other) => other !== candidate);
       }
@@ -132,25 +130,6 @@ export class SessionClient {
 
   close(): void {
     this.#sessionQuota.close();
-  }
-
-  /** Reuses an idle session; `undefined` if its daemon has ended it. */
-  async #resume(
-    idle: KeptSession,
-    wanted: OwnSession,
-    { slot, key, signal }: { slot: Slot<KeptSession>; key: string | undefined; signal: AbortSignal },
-  ): Promise<DaemonSession | undefined> {
-    const unlink = link(signal, idle.life);
-    try {
-      if (performance.now() - idle.since > SURELY_ALIVE_MS) await idle.control.expect(200, "NOOP");
-      return this.#session(idle, wanted, { slot, key, unlink });
-    } catch {
-      unlink();
-      idle.control.close();
-      slot.release(true);
-      signal.throwIfAborted();
-      return undefined;
-    }
   }
 
   #session(
@@ -171,7 +150,8 @@ export class SessionClient {
         unlink();
         const close = () => idle?.close();
         if (idle !== undefined && key !== undefined && !life.signal.aborted) {
-          return slot.keep({ key, control: idle, listening, life, since: performance.now(), close });
+          idle.socket.watchIdle();
+          return slot.keep({ key, control: idle, listening, life, close });
         }
         close();
         slot.release(true);

@@ -92,11 +92,9 @@ export async function davServers(call: Call, parts: DavParts): Promise<HttpRespo
   const depth = depthOf(call, ["0", "1", "infinity"]);
   if (depth === "infinity") return infiniteDepth();
   const root = davRoot(call.base);
-  const { outage } = call.user;
-  const own = [...parts.servers.values()].filter((server) => {
-    const error = refusalOn(call, server);
-    return error === undefined || error === outage;
-  });
+  const own = [...parts.servers.values()].filter((server) =>
+    [undefined, call.user.outage].includes(refusalOn(call, server))
+  );
   const names = depth === "0" ? [] : own.map(({ name }) => name);
   const found = ["", ...names].map((name): DavResource => ({
     href: `${root}${encodeURIComponent(name)}`,

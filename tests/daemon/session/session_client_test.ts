@@ -234,6 +234,21 @@ Deno.test("SessionClient names the configured address instead of its own", async
   assert.deepEqual(orders, [["192.0.2.9"]]);
 });
 
+Deno.test("SessionClient uses no kept session that the daemon has ended, however recently", async () => {
+  await using site = await Site.open();
+  const look = async () => {
+    using session = await site.session("d/", { keep: true });
+    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+  };
+  for (let i = 0; i < 4; i++) await look();
+  assert.equal(site.daemon.sessions.length, 1, "kept");
+  await site.daemon.stop();
+  await site.daemon.start();
+  await look();
+  await look();
+  assert.equal(site.daemon.sessions.length, 2);
+});
+
 Deno.test("SessionClient opens no more concurrent sessions than the quota allows", async () => {
   await using site = await Site.open({}, {}, { limit: () => 2, holdMs: 0 });
   let open = 0;
