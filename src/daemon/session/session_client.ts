@@ -63,6 +63,7 @@ interface KeptSession extends IdleSession {
 }
 
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
+const AVOIDED_MS = 10_000; // time in which a daemon that failed comes last: each attempt can take seconds
 /** Statuses of failures that another daemon may not have; its host may have the directory (404). */
 const ELSEWHERE = [404, 429, 502, 503, 504];
 /** Refusals of a login that concern account or group, on every daemon (daemon-protocol.md 1.8). */
@@ -75,6 +76,7 @@ export class SessionClient {
   /** Per instance, like {@link DataPorts}. */
   readonly #semaphore = new Map<number, FairSemaphore>();
   readonly #ports = new Map<number, DataPorts>();
+  readonly #failed = new Map<number, number>(); // time of the last failure, by `performance.now()`
   #turn = 0;
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
@@ -95,7 +97,9 @@ export class SessionClient {
       if (candidates.length === 0) {
         throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
-      const instances = candidates.map(({ instance }) => instance);
+      const since = performance.now() - AVOIDED_MS;
+      const good = candidates.filter(({ instance }) => (this.#failed.get(instance) ?? since) <= since);
+      const instances = (good.length > 0 ? good : candidates).map(({ instance }) => instance);
       const slot = await this.#sessionQuota.acquire(user, instances, signal, key);
       if (slot.idle !== undefined) {
         if (!slot.idle.control.socket.stirred) {
@@ -122,6 +126,7 @@ export class SessionClient {
         const isFinal = !(error instanceof HttpError) || !ELSEWHERE.includes(error.status) ||
           error.code === "ERR_DAEMON_REFUSED" || ABOUT_ACCOUNT.test(error.message);
         if (isFinal || signal.aborted) throw error;
+        if (error.status > 500) this.#failed.set(slot.instance, performance.now());
         failure = isHttpError(error, "ERR_NOT_FOUND") ? failure ?? error : error;
         candidates = candidates.filter((other) => other !== candidate);
       }
@@ -182,18 +187,13 @@ export class SessionClient {
     const semaphore = this.#semaphore.getOrInsertComputed(instance, () => new FairSemaphore(SERIAL));
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
-    try {
-      return await semaphore.run(
-        async () =>
-          await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        { queueKey: "", known: false, signal: maxWait },
-      );
-    } catch (error) {
-      if (error === late.reason) {
-        throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
-      }
-      throw error;
-    }
+    const greeted = async () =>
+      await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal));
+    const turn = semaphore.run(greeted, { queueKey: "", known: false, signal: maxWait });
+    return await turn.catch((error: unknown) => {
+      const reason = `No turn to connect to ${host}:${port} in time`;
+      throw error === late.reason ? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", reason) : error;
+    });
   }
 
   /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */
