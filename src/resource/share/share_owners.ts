@@ -22,10 +22,7 @@ export class ShareOwners {
     readonly log: Logger,
   ) {}
 
-  /**
-   * Reports whether the sources give group and role without the login's facts. @throws {ServiceError} On an outage, also of
-   * an optional source that might give them: the share would lack them for ever.
-   */
+  /** Reports whether sources alone give group and role. @throws {ServiceError} If an outage leaves it open. */
   async mapped(
     login: Identity,
     account: OwnersAccount,

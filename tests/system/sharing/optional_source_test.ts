@@ -6,6 +6,7 @@ import { PREFERENCES_HEADER } from "../../../src/service/identify.ts";
 import { startXuudb } from "../../attributes/xuudb/xuudb_simulator.ts";
 import { until } from "../../fixtures/deadline.ts";
 import { wordsOf } from "../../pages/words.ts";
+import type { Question } from "../ask.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine } from "../running_service.ts";
 import { Visitor } from "../visitor.ts";
 import { answerTo, BOB, EVERYBODY, SharingSystem, textOf } from "./sharing_system.ts";
@@ -14,24 +15,29 @@ const CAROL = ["carol", "carol-4711"] as const;
 const CAROL_DN = "CN=Carol,O=Demo,C=EU";
 const DAVE = ["dave", "dave-4711"] as const;
 const DAVE_DN = "CN=Dave,O=Demo,C=EU";
+const ERIN = ["erin", "erin-4711"] as const;
+const ERIN_DN = "CN=Erin,O=Demo,C=EU";
 const DOWN = { status: 500, body: "out of order" };
 const LINK = { user: EVERYBODY, access: "READ" };
 const OUTAGE = [503, "ERR_ATTRIBUTE_SOURCE"] as const;
 
-/** Alice's and Dave's accounts are in the map; the XUUDB has the groups, and Carol's account. */
+/** Alice's and Dave's accounts are in the map; the XUUDB has the groups, Carol's account, and all of Erin. */
 const xuudb = startXuudb({
   SITE: {
     [ALICE_DN]: { projects: "hpc" },
     [CAROL_DN]: { role: "user", xlogin: "alice:al", projects: "users" },
+    [ERIN_DN]: { role: "admin", xlogin: "alice" },
   },
 });
 Deno.test.afterAll(async () => await xuudb[Symbol.asyncDispose]());
 const [xuudbHost = "", xuudbPort = ""] = xuudb.address.split(/:(?=\d)/);
 const SOURCE = "container.security.attributes.XUUDB";
 const sharing = await SharingSystem.open({
-  passwords: passwordLine(CAROL, CAROL_DN) + passwordLine(DAVE, DAVE_DN),
+  passwords: passwordLine(CAROL, CAROL_DN) + passwordLine(DAVE, DAVE_DN) +
+    passwordLine(ERIN, ERIN_DN),
   map: {
     [CAROL_DN]: { role: "user" },
+    [ERIN_DN]: { role: "user" },
     [DAVE_DN]: { role: "user", xlogin: "alice" },
     [ALICE_DN]: { ...MAP[ALICE_DN], group: [] },
   },
@@ -144,6 +150,26 @@ Deno.test("nobody makes or moves a share without the group that the source would
   const made = await system.ask("/rest/share/HPC", { as: ALICE, body });
   assert.equal(made.status, 201);
   assert.equal(system.daemon().sessionRequests.at(-1)?.get("group"), "hpc");
+});
+
+Deno.test("an administrator's token is not renewed with the role that is left while the source is down", async () => {
+  const roleOf = async (token: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return JSON.parse((await system.ask("/rest/auth", { headers })).text).client.role.selected;
+  };
+  const issue = ({ headers = {}, ...question }: Question) =>
+    system.ask("/rest/auth/token?renewable=true", {
+      ...question,
+      headers: { Accept: "text/plain, application/json", ...headers },
+    });
+  const { text: token } = await issue({ as: ERIN });
+  assert.equal(await roleOf(token), "admin");
+  await during(async () => {
+    assert.deepEqual(await told(issue({ headers: { Authorization: `Bearer ${token}` } })), OUTAGE);
+    assert.equal((await issue({ as: CAROL })).status, 200);
+  });
+  const { text: renewed } = await issue({ headers: { Authorization: `Bearer ${token}` } });
+  assert.equal(await roleOf(renewed), "admin");
 });
 
 Deno.test("a source that fails while the daemon opens a session for a link causes 503, not 404", async () => {
