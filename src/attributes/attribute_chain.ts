@@ -109,8 +109,8 @@ export class AttributeChain implements AttributeSource {
 }
 
 /**
- * Adds the automatic source unless configured: at the end with the lowest precedence (credentials.md 7.1). With
- * FIRST_ACCESSIBLE it would decide alone, and only if all others are down.
+ * Adds the automatic source unless configured: at the end with the lowest precedence (credentials.md 7.1).
+ * With FIRST_ACCESSIBLE it would decide alone, and only if all others are down.
  */
 export function withAutomaticSource(
   links: readonly ChainLink[],

@@ -24,7 +24,7 @@ type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
 /**
  * Returns a user's attributes on one server; its configured group wins over the requested one.
- * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE} During an outage, its error.
+ * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE} Or an outage.
  */
 export function attributesOnServer(
   user: UserAttributes,

@@ -99,7 +99,7 @@ export function serverEntry(server: ServerFacts, call: Call): ServerEntry {
   };
 }
 
-/** Returns nothing if the user's attributes are unusable, or an outage because of which the account is unknown. */
+/** Returns nothing if the user's attributes are unusable; or an outage that leaves the account unknown. */
 function accountOn({ name }: ServerFacts, { user, log }: Call): readonly [ServerAttributes?, HttpError?] {
   return attempt(() => [attributesOnServer(user, name, { log })], HttpError, (error) => {
     if (error.status >= 500) log.warn("attributes of a user not usable", { server: name, error });

@@ -86,7 +86,7 @@ export function refusalOn(call: Call, server: ServerFacts): HttpError | undefine
   return attempt(check, HttpError, (error) => error);
 }
 
-/** Serves `PROPFIND /dav/`: the servers on which the caller has an account, or may have one during an outage. */
+/** Serves `PROPFIND /dav/`: the servers on which the caller has an account, or might without an outage. */
 export async function davServers(call: Call, parts: DavParts): Promise<HttpResponse> {
   const wanted = await wantedProperties(call);
   const depth = depthOf(call, ["0", "1", "infinity"]);

@@ -22,7 +22,7 @@ export class ShareOwners {
     readonly log: Logger,
   ) {}
 
-  /** Reports whether sources alone give group and role. @throws {ServiceError} If an outage leaves it open. */
+  /** Reports whether sources alone give group or role. @throws {ServiceError} If an outage hides it. */
   async mapped(
     login: Identity,
     account: OwnersAccount,
