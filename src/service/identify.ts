@@ -126,7 +126,8 @@ export function userLater(
     const now = await attributesOf(identity, request, parts);
     const { outage } = now;
     if (outage !== undefined && !isDeepStrictEqual(now, { ...user, outage })) throw outage;
-    if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
+    const reason = `role ${now.role} since the request`;
+    if (now.role !== user.role) throw user.outage ?? httpError("ERR_FORBIDDEN", reason);
     return now;
   };
 }

@@ -152,6 +152,17 @@ Deno.test("nobody makes or moves a share without the group that the source would
   assert.equal(system.daemon().sessionRequests.at(-1)?.get("group"), "hpc");
 });
 
+Deno.test("an administrator is not refused while the source that gives the role is down", async () => {
+  const erin = new Visitor(system);
+  assert.equal((await erin.signIn(ERIN)).status, 303);
+  const statuses = async () => [
+    (await erin.get("/admin")).status,
+    (await system.ask("/rest/admin", { as: ERIN })).status,
+  ];
+  assert.deepEqual(await statuses(), [200, 200]);
+  assert.deepEqual(await during(statuses), [503, 503]);
+});
+
 Deno.test("an administrator's token is not renewed with the role that is left while the source is down", async () => {
   const roleOf = async (token: string) => {
     const headers = { Authorization: `Bearer ${token}` };
@@ -172,22 +183,34 @@ Deno.test("an administrator's token is not renewed with the role that is left wh
   assert.equal(await roleOf(renewed), "admin");
 });
 
-Deno.test("a source that fails while the daemon opens a session for a link causes 503, not 404", async () => {
+/** Asks for a session, and changes the answer of the XUUDB while the daemon opens it. */
+async function meanwhile(asking: () => ReturnType<typeof told>, reply: typeof xuudb.reply) {
   const daemon = system.daemon();
   const { promise, resolve: release } = Promise.withResolvers<void>();
-  const [path, id] = [`${data}/d/ten.txt`, await sharing.share("d/ten.txt")];
   const before = daemon.sessionRequests.length;
   daemon.hold = promise;
   try {
-    const asked = told(system.ask(`/rest/access/HPC/${id}`, { body: { serverPath: path, send: true } }));
+    const asked = asking();
     await until(() => daemon.sessionRequests.length > before, { what: "the daemon opens a session" });
-    xuudb.reply = DOWN;
+    xuudb.reply = reply;
     await delay(1100); // longer than the service relies on what it knew
     release();
-    assert.deepEqual(await asked, OUTAGE);
+    return await asked;
   } finally {
     release();
     daemon.hold = undefined;
     await during(() => Promise.resolve());
   }
+}
+
+Deno.test("a source that fails while the daemon opens a session for a link causes 503, not 404", async () => {
+  const id = await sharing.share("d/ten.txt");
+  const body = { serverPath: `${data}/d/ten.txt`, send: true };
+  const asking = () => told(system.ask(`/rest/access/HPC/${id}`, { body }));
+  assert.deepEqual(await meanwhile(asking, DOWN), OUTAGE);
+});
+
+Deno.test("a source that comes back while the daemon opens a session causes 503, not 401", async () => {
+  xuudb.reply = DOWN;
+  assert.deepEqual(await meanwhile(() => session(ALICE), undefined), OUTAGE);
 });
