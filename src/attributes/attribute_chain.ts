@@ -54,7 +54,7 @@ export class AttributeChain implements AttributeSource {
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
     const { links, policy, onAnswer } = this.options;
     let combined = NO_ATTRIBUTES;
-    let failure: HttpError | undefined;
+    let outage: HttpError | undefined;
     let answers = 0;
     for (const link of links) {
       const { source } = link;
@@ -62,6 +62,7 @@ export class AttributeChain implements AttributeSource {
         const answer = await source.attributesOf(identity, signal);
         onAnswer?.(source, identity, answer);
         answers++;
+        outage ??= answer.outage;
         combined = combine(policy, combined, this.#withoutSynonyms(answer));
         // A mail address permits nothing.
         const isApplicable = answer.standard.size > 0 ||
@@ -69,12 +70,12 @@ export class AttributeChain implements AttributeSource {
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
-        failure = this.#tolerated(error, link, signal);
+        outage ??= this.#tolerated(error, link, signal);
       }
     }
     // With FIRST_ACCESSIBLE a source may fail, but not all of them.
-    if (policy === "FIRST_ACCESSIBLE" && answers === 0 && failure !== undefined) throw failure;
-    return combined;
+    if (policy === "FIRST_ACCESSIBLE" && answers === 0 && outage !== undefined) throw outage;
+    return outage === undefined ? combined : { ...combined, outage };
   }
 
   status(address: string): RemoteStatus | undefined {
@@ -107,12 +108,17 @@ export class AttributeChain implements AttributeSource {
   }
 }
 
-/** Adds the automatic source unless configured: at the end with the lowest precedence (credentials.md 7.1). */
+/**
+ * Adds the automatic source unless configured: at the end with the lowest precedence (credentials.md 7.1).
+ * With FIRST_ACCESSIBLE it would decide alone, and only if all others are down.
+ */
 export function withAutomaticSource(
   links: readonly ChainLink[],
   policy: CombiningPolicy,
 ): readonly ChainLink[] {
-  if (links.some(({ source }) => source instanceof AutomaticSource)) return links;
+  const isComplete = links.some(({ source }) => source instanceof AutomaticSource) ||
+    (policy === "FIRST_ACCESSIBLE" && links.length > 0);
+  if (isComplete) return links;
   const automatic = { source: new AutomaticSource(), optional: false };
   return policy === "MERGE_LAST_OVERRIDES" ? [automatic, ...links] : [...links, automatic];
 }
@@ -190,11 +196,11 @@ function accountsOnly(source: AttributeSource): AttributeSource {
   return {
     name: source.name,
     async attributesOf(identity, signal) {
-      const { standard } = await source.attributesOf(identity, signal);
+      const { standard, outage } = await source.attributesOf(identity, signal);
       const overriding = [...standard].filter(([name, { allowed }]) =>
         OVERRIDDEN.includes(name) || (name === "role" && allowed.includes(BANNED_ROLE))
       );
-      return { standard: new Map(overriding), extra: new Map() };
+      return { standard: new Map(overriding), extra: new Map(), outage };
     },
     status: (address) => source.status?.(address),
     sources: source.sources,

@@ -24,7 +24,7 @@ type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
 /**
  * Returns a user's attributes on one server; its configured group wins over the requested one.
- * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
+ * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE} Or an outage.
  */
 export function attributesOnServer(
   user: UserAttributes,
@@ -39,11 +39,12 @@ export function attributesOnServer(
   const availableGroups = union(local.availableGroups, groups);
   const requested = requestedGroup === undefined ? [] : groupNames(requestedGroup);
   if (!requested.every((group) => availableGroups.includes(group))) {
-    throw httpError("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
+    throw user.outage ??
+      httpError("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
   }
 
   const uid = configured("xlogin") ?? local.uid;
-  if (uid === undefined) throw httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
+  if (uid === undefined) throw user.outage ?? httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
   const others = requestedGroup === undefined || requestedGroup === local.group
     ? local.group === undefined ? [] : [local.group, ...local.furtherGroups ?? []]
     : requested;

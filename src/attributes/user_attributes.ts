@@ -1,6 +1,7 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute, union } from "../model/attributes.ts";
 import type { Identity, IssuedTokenFacts } from "../model/identity.ts";
-import { httpError, isHttpError } from "../model/http_error.ts";
+import { attempt } from "../model/attempt.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
@@ -22,6 +23,8 @@ export interface UserAttributes {
     readonly elsewhere: UserAttributes;
   };
   readonly issuer?: UserAttributes; // of the administrator who issued the token
+  /** Outage of an optional source: the reason to give where something is missing. */
+  readonly outage?: HttpError | undefined;
 }
 
 /** Role without credentials. */
@@ -41,15 +44,18 @@ export async function userAttributes(
 ): Promise<UserAttributes> {
   const { issuedToken: token } = identity;
   const effective = token?.preferences === undefined ? preferences : parsePreferences([token.preferences]);
-  const own = limited(selectAttributes(await source.attributesOf(identity, signal), effective), identity);
+  const found = await source.attributesOf(identity, signal);
+  const selected = attempt(() => selectAttributes(found, effective), HttpError, (error) => {
+    throw found.outage ?? error;
+  });
+  const own = { ...limited(selected, identity), outage: found.outage };
   const user = token?.by === undefined ? own : { ...own, issuer: await issuerOf(source, token, signal) };
   if (identity.uidServers === undefined || identity.uid === undefined) return user;
   const { uid: _uid, groups: _groups, ...unproven } = identity;
-  const elsewhere = limited(
-    selectElsewhere(await source.attributesOf(unproven, signal), effective),
-    identity,
-  );
-  return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
+  const others = await source.attributesOf(unproven, signal);
+  const elsewhere = limited(selectElsewhere(others, effective), identity);
+  const outage = found.outage ?? others.outage;
+  return { ...user, outage, restricted: { servers: identity.uidServers, elsewhere } };
 }
 
 /** Returns the attributes of a token's issuer. @throws {ERR_FORBIDDEN} If banned or removed. Also what sources throw. */
@@ -58,22 +64,10 @@ async function issuerOf(source: AttributeSource, token: IssuedTokenFacts, signal
   const issuer = { dn, uid, role: byRole === ANONYMOUS_ROLE ? undefined : byRole, method: "ETD", via: "ETD" };
   const found = await source.attributesOf(issuer, signal);
   const isKnown = byRole === undefined || found.standard.size > 0 || found.extra.size > 0;
-  if (!isKnown) await askEverySource(source, issuer, signal);
   const user = selectAttributes(found, {});
   if (isKnown && user.role !== BANNED_ROLE) return user;
-  throw httpError("ERR_FORBIDDEN", "the administrator who issued the token is banned or removed");
-}
-
-/**
- * Asks each source of a chain, which continues without optional ones: an outage must not look like a removed entry.
- * @throws What sources throw.
- */
-export async function askEverySource(
-  source: AttributeSource | undefined,
-  identity: Identity,
-  signal: AbortSignal,
-) {
-  await Promise.all(source?.sources?.map((each) => each.attributesOf(identity, signal)) ?? []);
+  const reason = "the administrator who issued the token is banned or removed";
+  throw (isKnown ? undefined : found.outage) ?? httpError("ERR_FORBIDDEN", reason);
 }
 
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {

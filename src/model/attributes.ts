@@ -1,4 +1,5 @@
 import { groupNames } from "./account_name.ts";
+import type { HttpError } from "./http_error.ts";
 
 /** Attribute names of every source; files may use any case (credentials.md 7.4). The last two have no use here. */
 const STANDARD_ATTRIBUTES = [
@@ -23,6 +24,7 @@ export interface AttributeSet {
   readonly standard: ReadonlyMap<StandardAttribute, AttributeValues>;
   /** All other attributes by exact name, such as `uftpd.HPC.rateLimit`; the last value wins. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
+  readonly outage?: HttpError | undefined; // of a source that was asked and skipped: something may be missing
 }
 
 /** Attributes of an unknown user. */

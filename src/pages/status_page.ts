@@ -94,7 +94,7 @@ function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHe
 }
 
 function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFacts): Markup {
-  const { uid, role, availableGroups } = user;
+  const { uid, role, availableGroups, outage } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
   const end = (signIn?.ends ?? 0) * 1000;
   return section("you", SAYS.you, [
@@ -107,7 +107,7 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
         ],
       ],
       [SAYS.role, role],
-      [SAYS.account, uid ?? SAYS.noAccount],
+      [SAYS.account, uid ?? outage?.publicMessage ?? SAYS.noAccount],
       [SAYS.groups, availableGroups.join(", ")],
       [SAYS.signedInBy, message(methods.get(method) ?? method)],
       [

@@ -80,11 +80,13 @@ export function serverEntry(server: ServerFacts, call: Call): ServerEntry {
   if (caller.kind === "anonymous") return { ...common, reservations: [] };
   const needed = server.logins?.missing(caller, [clientAddress]);
   const isTheirs = needed === undefined && includesServer(restrictionsOf(caller), server.name);
-  const account = isTheirs ? accountOn(server, call) : undefined;
+  const [account, outage] = isTheirs ? accountOn(server, call) : [];
   const limit = account && lowestLimit(account.rateLimit, server.reservations.limitFor(account.uid));
   return {
     ...common,
-    refusal: needed === undefined ? undefined : { code: "ERR_STRONGER_LOGIN_NEEDED", reason: needed },
+    refusal: needed === undefined
+      ? outage && { code: outage.code, reason: outage.publicMessage }
+      : { code: "ERR_STRONGER_LOGIN_NEEDED", reason: needed },
     uftpdServerVersion: status.version ?? "n/a",
     sessionLimit: status.sessionLimit,
     uid: account?.uid,
@@ -97,10 +99,10 @@ export function serverEntry(server: ServerFacts, call: Call): ServerEntry {
   };
 }
 
-/** Returns `undefined` if the user's attributes are unusable. */
-function accountOn({ name }: ServerFacts, { user, log }: Call): ServerAttributes | undefined {
-  return attempt(() => attributesOnServer(user, name, { log }), HttpError, (error) => {
+/** Returns nothing if the user's attributes are unusable; or an outage that leaves the account unknown. */
+function accountOn({ name }: ServerFacts, { user, log }: Call): readonly [ServerAttributes?, HttpError?] {
+  return attempt(() => [attributesOnServer(user, name, { log })], HttpError, (error) => {
     if (error.status >= 500) log.warn("attributes of a user not usable", { server: name, error });
-    return undefined;
+    return error === user.outage ? [undefined, error] : [];
   });
 }

@@ -111,9 +111,12 @@ export async function issueToken(
   tokens: Pick<TokenIssuer, "issue"> | undefined,
 ): Promise<HttpResponse> {
   if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
-  if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
+  const identity = call.caller.kind === "authenticated" ? call.caller.identity : undefined;
+  if (identity?.bound) throw httpError("ERR_LOGIN_BOUND");
   const request = readTokenRequest(call.query);
-  const { preferences, clientAddress, user: { role } } = call;
+  const { preferences, clientAddress, user: { role, outage } } = call;
+  // The renewed token, and all after it, would be limited to the role that is left.
+  if (outage && role !== "admin" && identity?.issuedToken?.highestRole === "admin") throw outage;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   call.audit(tokenFacts(request));
   return textResponse(token, PLAIN);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   ANONYMOUS_ROLE,
-  askEverySource,
+  BANNED_ROLE,
   parsePreferences,
   type UserAttributes,
   userAttributes,
@@ -27,7 +27,7 @@ import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { onError } from "../model/attempt.ts";
-import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
@@ -93,11 +93,10 @@ export async function identify(
     ? await browserOf(request, parts)
     : undefined;
   const identified = byCookie ?? await recognise(credentials, request, parts);
-  const { caller, user: { role } } = identified;
+  const { caller, user: { role, outage } } = identified;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
     if (caller.kind === "anonymous") throw unauthenticated(parts.chain, "anonymous callers may not");
-    if (role === ANONYMOUS_ROLE) await askEverySource(parts.attributes, caller.identity, request.signal);
-    throw httpError("ERR_FORBIDDEN", `role ${role}`);
+    throw (role === BANNED_ROLE ? undefined : outage) ?? httpError("ERR_FORBIDDEN", `role ${role}`);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
     throw httpError(
@@ -125,21 +124,12 @@ export function userLater(
       throw unauthenticated(parts.chain, "the token was revoked since the request");
     }
     const now = await attributesOf(identity, request, parts);
-    if (!isDeepStrictEqual(now, user)) await askEverySource(parts.attributes, identity, request.signal);
-    if (now.role !== user.role) throw httpError("ERR_FORBIDDEN", `role ${now.role} since the request`);
+    const { outage } = now;
+    if (outage !== undefined && !isDeepStrictEqual(now, { ...user, outage })) throw outage;
+    const reason = `role ${now.role} since the request`;
+    if (now.role !== user.role) throw user.outage ?? httpError("ERR_FORBIDDEN", reason);
     return now;
   };
-}
-
-/** Throws the error of a resource; for a missing account, first what sources throw: an optional one may be out of order. */
-export async function rethrow(
-  error: unknown,
-  { caller, signal }: Pick<Call, "caller" | "signal">,
-  { attributes }: IdentityParts,
-): Promise<never> {
-  const isAccountMissing = isHttpError(error, "ERR_NO_ACCOUNT") && caller.kind === "authenticated";
-  if (isAccountMissing) await askEverySource(attributes, caller.identity, signal);
-  throw error;
 }
 
 /** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */

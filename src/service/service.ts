@@ -21,15 +21,7 @@ import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type Answered, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
-import {
-  browserUser,
-  identify,
-  PREFERENCES_HEADER,
-  recognise,
-  rethrow,
-  type Trace,
-  userLater,
-} from "./identify.ts";
+import { browserUser, identify, PREFERENCES_HEADER, recognise, type Trace, userLater } from "./identify.ts";
 import type { Call, PartialCall } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
@@ -184,8 +176,7 @@ class Requests {
     checkQuery(call.query, route.query);
     const { answer, page } = route;
     const wantsPage = page !== undefined && accepted.prefersHtml;
-    const answered = Promise.try(wantsPage ? page : answer, call);
-    const response = await answered.catch((error) => rethrow(error, call, this.parts));
+    const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
     if (method === "HEAD" && response.body instanceof ReadableStream) await response.body.cancel();
     return method === "HEAD" ? { ...response, body: null } : response;

@@ -4,7 +4,7 @@ import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
 import { Poller } from "./poller.ts";
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
-const ASYNC_COMMIT = { asyncCommit: true } as const;
+export const ASYNC_COMMIT = { asyncCommit: true } as const;
 
 const PURGE_MS = 60_000; // interval of deleting expired marks, in milliseconds
 

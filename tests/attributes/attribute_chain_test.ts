@@ -6,7 +6,7 @@ import {
   withAutomaticSource,
 } from "../../src/attributes/attribute_chain.ts";
 import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
-import { selectAttributes } from "../../src/attributes/user_attributes.ts";
+import { selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -89,6 +89,61 @@ Deno.test("AttributeChain tolerates an outage of an optional source, but not an 
   }
 });
 
+/** States of a source, each with the role that it gives. */
+const STATES = { knows: "user", denies: "banned", ignores: "", isDown: undefined };
+type State = keyof typeof STATES;
+const STATE_NAMES: readonly State[] = ["knows", "denies", "ignores", "isDown"];
+
+/** Returns the role from two sources by the manual, with `?` if an outage may be the reason; `503` without an answer. */
+function expectedRole(policy: CombiningPolicy, states: readonly State[]): string {
+  const firstUp = states.findIndex((state) => state !== "isDown");
+  if (policy === "FIRST_ACCESSIBLE" && firstUp < 0) return "503";
+  const firstKnowing = states.findIndex((state) => state === "knows" || state === "denies");
+  const last = policy === "FIRST_ACCESSIBLE"
+    ? firstUp
+    : policy === "FIRST_APPLICABLE" && firstKnowing >= 0
+    ? firstKnowing
+    : states.length - 1;
+  const asked = states.slice(0, last + 1);
+  const roles = asked.flatMap((state) => STATES[state] || []);
+  const role = policy === "MERGE" && roles.includes("banned") ? "banned" : roles.at(-1) ?? "anonymous";
+  return role + (asked.includes("isDown") ? "?" : "");
+}
+
+for (const policy of COMBINING_POLICIES) {
+  Deno.test(`AttributeChain by ${policy} tells whether a source that was down may be the reason of the result`, async () => {
+    const optional = (name: string, state: State): ChainLink => {
+      const role = STATES[state];
+      const source = role === undefined
+        ? down(name)
+        : fixed(name, attributeSet(role === "" ? {} : { role: [role] }));
+      return { source, optional: true };
+    };
+    for (const a of STATE_NAMES) {
+      for (const b of STATE_NAMES) {
+        const whole = chain(policy, [optional("A", a), optional("B", b)]);
+        const options = { preferences: {}, signal };
+        const told = await userAttributes(whole, identity("CN=x"), options).then(
+          ({ role, outage }) => role + (outage === undefined ? "" : "?"),
+          ({ status }) => String(status),
+        );
+        assert.equal(told, expectedRole(policy, [a, b]), `${a}, ${b}`);
+      }
+    }
+  });
+}
+
+Deno.test("AttributeChain passes an outage on from a nested chain", async () => {
+  const nested = new AttributeChain({
+    name: "nested",
+    links: [{ source: down("A"), optional: true }],
+    policy: "MERGE",
+    log: SILENT,
+  });
+  const { outage } = await chain("MERGE", [required(nested)]).attributesOf(ANN, signal);
+  assert.equal(outage?.code, "ERR_ATTRIBUTE_SOURCE");
+});
+
 Deno.test("AttributeChain by FIRST_ACCESSIBLE accepts an empty answer", async () => {
   const later = fixed("FILE", FILE);
   const links = [required(fixed("XUUDB", NO_ATTRIBUTES)), required(later)];
@@ -97,12 +152,7 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE accepts an empty answer", async ()
 });
 
 Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if no source answers", async () => {
-  const failing = new AttributeChain({
-    name: "chain",
-    links: [required(down("A")), required(down("B"))],
-    policy: "FIRST_ACCESSIBLE",
-    log: SILENT,
-  });
+  const failing = chain("FIRST_ACCESSIBLE", [required(down("A")), required(down("B"))]);
   await assert.rejects(failing.attributesOf(ANN, signal), { code: "ERR_ATTRIBUTE_SOURCE" });
 });
 
@@ -236,9 +286,11 @@ Deno.test("withAutomaticSource() adds the source first or last, and only once", 
     withAutomaticSource(links, policy).map(({ source }) => source.name);
   const file = required(fixed("FILE", FILE));
   assert.deepEqual(names([file], "MERGE_LAST_OVERRIDES"), ["AUTO", "FILE"]);
-  for (const policy of ["MERGE", "FIRST_APPLICABLE", "FIRST_ACCESSIBLE"] as const) {
+  for (const policy of ["MERGE", "FIRST_APPLICABLE"] as const) {
     assert.deepEqual(names([file], policy), ["FILE", "AUTO"]);
   }
+  assert.deepEqual(names([file], "FIRST_ACCESSIBLE"), ["FILE"], "it would decide during an outage");
+  assert.deepEqual(names([], "FIRST_ACCESSIBLE"), ["AUTO"]);
   const pam = required(new AutomaticSource("PAM"));
   for (const policy of COMBINING_POLICIES) assert.deepEqual(names([file, pam], policy), ["FILE", "PAM"]);
 });

@@ -1008,7 +1008,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
     broken: "a share of a former account can be created again, with more access and a later expiry",
     file: "src/resource/share/create_share.ts",
-    change: instead("if (accountOfShare(call, share) === undefined) throw accountMissing(share);", ""),
+    change: instead("if (accountOfShare(call, share) === undefined) throw accountMissing(call, share);", ""),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {

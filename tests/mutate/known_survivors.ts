@@ -797,9 +797,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/resource/access/share_session.ts",
-    at:
-      'if (!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUSED")) throw error;',
-    change: '!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUS… → false',
+    at: "if (!codes.some((code) => isHttpError(error, code))) throw error;",
+    change: "!codes.some((code) => isHttpError(error, code)) → false",
     equivalent: false,
     why: "nothing else is thrown there; a defect must not pass for a missing account",
   },

@@ -247,6 +247,11 @@ Deno.test("a failing XUUDB causes 503, unless it is optional or another source a
     const first = await withSource({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" });
     const { role, xlogin } = await clientOf(first, byKey());
     assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the last row of the example");
+    const certain = await withSource({
+      "container.security.attributes.order": "FILE XUUDB",
+      "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE",
+    });
+    assert.equal((await session(certain, { as: STRANGER })).status, 403, "the map decides alone");
   } finally {
     xuudb.reply = undefined;
   }

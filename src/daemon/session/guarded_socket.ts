@@ -3,6 +3,8 @@ import { SessionEnded } from "./session_errors.ts";
 
 /** TCP connection with a timeout per step and an abort signal. */
 export class GuardedSocket {
+  stirred = false; // whether the idle connection has ended, or sent something
+  #early: { readonly bytes: Uint8Array; readonly count: Promise<number | null> } | undefined;
   #failure: unknown;
   #closed = false;
   readonly #steps = new Set<{ readonly ms: number; readonly until: number }>();
@@ -37,9 +39,27 @@ export class GuardedSocket {
     return this.#closed;
   }
 
+  /** Begins to read, so that the end of an idle connection shows. */
+  watchIdle(): void {
+    if (this.#early !== undefined) return;
+    const bytes = new Uint8Array(4096);
+    const count = this.connection.read(bytes).catch(() => null).finally(() =>
+      this.stirred = this.#early !== undefined
+    );
+    this.#early = { bytes, count };
+  }
+
   /** Reads at least one byte; returns the count, or `null` at the end. */
   read(into: Uint8Array, ms: number): Promise<number | null> {
-    return this.#step(ms, () => this.connection.read(into));
+    const early = this.#early;
+    this.#early = undefined;
+    return this.#step(ms, async () => {
+      if (early === undefined) return await this.connection.read(into);
+      const count = await early.count;
+      if (count === null) this.#check();
+      else into.set(early.bytes.subarray(0, count));
+      return count;
+    });
   }
 
   async write(bytes: Uint8Array, ms: number): Promise<void> {

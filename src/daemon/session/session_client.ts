@@ -60,13 +60,14 @@ interface KeptSession extends IdleSession {
   readonly control: ControlConnection;
   readonly listening: Listening;
   readonly life: AbortController; // ends its connections
-  readonly since: number; // by `performance.now()`
 }
 
-const SURELY_ALIVE_MS = 500; // time in which we do not check whether the daemon has ended an idle session
 const DEFAULT_LIMIT = 8; // daemon's default limit, until it reports one
+const AVOIDED_MS = 10_000; // time in which a daemon that failed comes last: each attempt can take seconds
 /** Statuses of failures that another daemon may not have; its host may have the directory (404). */
-const ELSEWHERE = [404, 429, 503, 504];
+const ELSEWHERE = [404, 429, 502, 503, 504];
+/** Refusals of a login that concern account or group, on every daemon (daemon-protocol.md 1.8). */
+const ABOUT_ACCOUNT = /^PASS answered 530 .*(?:'root'|unknown (?:user|primary|suppl)|not a member)/;
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
@@ -75,6 +76,7 @@ export class SessionClient {
   /** Per instance, like {@link DataPorts}. */
   readonly #semaphore = new Map<number, FairSemaphore>();
   readonly #ports = new Map<number, DataPorts>();
+  readonly #failed = new Map<number, number>(); // time of the last failure, by `performance.now()`
   #turn = 0;
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
@@ -95,11 +97,16 @@ export class SessionClient {
       if (candidates.length === 0) {
         throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
-      const instances = candidates.map(({ instance }) => instance);
+      const since = performance.now() - AVOIDED_MS;
+      const good = candidates.filter(({ instance }) => (this.#failed.get(instance) ?? since) <= since);
+      const instances = (good.length > 0 ? good : candidates).map(({ instance }) => instance);
       const slot = await this.#sessionQuota.acquire(user, instances, signal, key);
       if (slot.idle !== undefined) {
-        const session = await this.#resume(slot.idle, wanted, { slot, key, signal });
-        if (session !== undefined) return session;
+        if (!slot.idle.control.socket.stirred) {
+          return this.#session(slot.idle, wanted, { slot, key, unlink: link(signal, slot.idle.life) });
+        }
+        slot.idle.close();
+        slot.release(true);
         continue;
       }
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
@@ -116,9 +123,10 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        const isInvalid = error instanceof SessionEnded || isHttpError(error, "ERR_DAEMON_REPLY_INVALID");
-        const canGoElsewhere = isInvalid || (error instanceof HttpError && ELSEWHERE.includes(error.status));
-        if (!canGoElsewhere || signal.aborted) throw error;
+        const isFinal = !(error instanceof HttpError) || !ELSEWHERE.includes(error.status) ||
+          error.code === "ERR_DAEMON_REFUSED" || ABOUT_ACCOUNT.test(error.message);
+        if (isFinal || signal.aborted) throw error;
+        if (error.status > 500) this.#failed.set(slot.instance, performance.now());
         failure = isHttpError(error, "ERR_NOT_FOUND") ? failure ?? error : error;
         candidates = candidates.filter((other) => other !== candidate);
       }
@@ -127,25 +135,6 @@ export class SessionClient {
 
   close(): void {
     this.#sessionQuota.close();
-  }
-
-  /** Reuses an idle session; `undefined` if its daemon has ended it. */
-  async #resume(
-    idle: KeptSession,
-    wanted: OwnSession,
-    { slot, key, signal }: { slot: Slot<KeptSession>; key: string | undefined; signal: AbortSignal },
-  ): Promise<DaemonSession | undefined> {
-    const unlink = link(signal, idle.life);
-    try {
-      if (performance.now() - idle.since > SURELY_ALIVE_MS) await idle.control.expect(200, "NOOP");
-      return this.#session(idle, wanted, { slot, key, unlink });
-    } catch {
-      unlink();
-      idle.control.close();
-      slot.release(true);
-      signal.throwIfAborted();
-      return undefined;
-    }
   }
 
   #session(
@@ -166,7 +155,8 @@ export class SessionClient {
         unlink();
         const close = () => idle?.close();
         if (idle !== undefined && key !== undefined && !life.signal.aborted) {
-          return slot.keep({ key, control: idle, listening, life, since: performance.now(), close });
+          idle.socket.watchIdle();
+          return slot.keep({ key, control: idle, listening, life, close });
         }
         close();
         slot.release(true);
@@ -197,18 +187,13 @@ export class SessionClient {
     const semaphore = this.#semaphore.getOrInsertComputed(instance, () => new FairSemaphore(SERIAL));
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
-    try {
-      return await semaphore.run(
-        async () =>
-          await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        { queueKey: "", known: false, signal: maxWait },
-      );
-    } catch (error) {
-      if (error === late.reason) {
-        throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
-      }
-      throw error;
-    }
+    const greeted = async () =>
+      await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal));
+    const turn = semaphore.run(greeted, { queueKey: "", known: false, signal: maxWait });
+    return await turn.catch((error: unknown) => {
+      const reason = `No turn to connect to ${host}:${port} in time`;
+      throw error === late.reason ? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", reason) : error;
+    });
   }
 
   /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */

@@ -13,9 +13,10 @@ import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
 import { validatorsOf } from "../../resource/access/validators.ts";
 import type { Call } from "../../resource/call.ts";
-import { ownServers, refusalOn } from "../../resource/dav/dav.ts";
+import { refusalOn } from "../../resource/dav/dav.ts";
 import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
 import { ownBrowser } from "../../resource/form.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
 import { entryTable, uploadSection } from "../listing_page.ts";
@@ -35,9 +36,10 @@ const MAX_ENTRIES = 1000;
 
 /** Serves `GET /files`: the servers on which the caller has an account. */
 export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
-  const usable = ownServers(call, servers);
+  const usable: ServerFacts[] = [];
   const refused = [...servers.values()].flatMap((server) => {
     const error = refusalOn(call, server);
+    if (error === undefined) usable.push(server);
     return error === undefined || error.code === "ERR_NO_ACCOUNT"
       ? []
       : markup`<p class="note">${isolated(server.name)}: ${message(error.publicMessage)}</p>`;

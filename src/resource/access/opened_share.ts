@@ -4,6 +4,7 @@ import {
   type AccessLevel,
   EVERYBODY,
   grants,
+  groupOf,
   isDirectory,
   isExpired,
   isShareId,
@@ -73,7 +74,8 @@ async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts):
 /** Checks the caller's access; the owner has no special right except to look, see `isOwnerPreview()`. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
-    throw refusal(call.caller, "This share is for somebody else", parts);
+    const outage = groupOf(share.target) === undefined ? undefined : call.user.outage;
+    throw outage ?? refusal(call.caller, "This share is for somebody else", parts);
   }
   const { sources } = share;
   if (sources.length > 0 && !sources.some((range) => addressInRange(call.clientAddress, range))) {

@@ -20,7 +20,8 @@ export function shareSession(
   try {
     caller = attributesOnServer(user, name, { log }).uid;
   } catch (error) {
-    if (!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUSED")) throw error;
+    const codes = ["ERR_NO_ACCOUNT", "ERR_ACCOUNT_REFUSED", "ERR_ATTRIBUTE_SOURCE"] as const;
+    if (!codes.some((code) => isHttpError(error, code))) throw error;
   }
   return { user: uid, group: gid, rateLimit: lowestLimit(own, reservations.limitFor(caller)) };
 }

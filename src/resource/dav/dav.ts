@@ -75,11 +75,6 @@ export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> 
   });
 }
 
-/** Returns the servers on which the caller has an account. */
-export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>): ServerFacts[] {
-  return [...servers.values()].filter((server) => refusalOn(call, server) === undefined);
-}
-
 /** Returns why the caller has no files on a server, if so. */
 export function refusalOn(call: Call, server: ServerFacts): HttpError | undefined {
   const check = () => {
@@ -91,13 +86,16 @@ export function refusalOn(call: Call, server: ServerFacts): HttpError | undefine
   return attempt(check, HttpError, (error) => error);
 }
 
-/** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */
+/** Serves `PROPFIND /dav/`: the servers on which the caller has an account, or might without an outage. */
 export async function davServers(call: Call, parts: DavParts): Promise<HttpResponse> {
   const wanted = await wantedProperties(call);
   const depth = depthOf(call, ["0", "1", "infinity"]);
   if (depth === "infinity") return infiniteDepth();
   const root = davRoot(call.base);
-  const names = depth === "0" ? [] : ownServers(call, parts.servers).map(({ name }) => name);
+  const own = [...parts.servers.values()].filter((server) =>
+    [undefined, call.user.outage].includes(refusalOn(call, server))
+  );
+  const names = depth === "0" ? [] : own.map(({ name }) => name);
   const found = ["", ...names].map((name): DavResource => ({
     href: `${root}${encodeURIComponent(name)}`,
     path: `/${name}`,

@@ -44,7 +44,7 @@ export async function putShare(call: Call, body: unknown, parts: SharingParts): 
   await checkGroup(call, groupOf(target), { account, server });
   checkTokenShare(call, { path, access, sources });
   for (const share of await replaced(call, server, { paths: [path], target }, parts)) {
-    if (accountOfShare(call, share) === undefined) throw accountMissing(share);
+    if (accountOfShare(call, share) === undefined) throw accountMissing(call, share);
     call.admit(call.clientAddress, share.uid); // the request may select another account
   }
   const draft = {
@@ -139,7 +139,8 @@ async function replaced(
   return own;
 }
 
-/** Returns {ERR_NOT_PERMITTED} for owners whose login lacks the account of their share. */
-export function accountMissing({ uid }: Share): HttpError {
-  return notPermitted(`This share uses account ${uid}. Log in with its account and group to change it`);
+/** Returns {ERR_NOT_PERMITTED}, or an outage, for owners whose login lacks the account of their share. */
+export function accountMissing({ user }: Call, { uid }: Share): HttpError {
+  return user.outage ??
+    notPermitted(`This share uses account ${uid}. Log in with its account and group to change it`);
 }

@@ -45,7 +45,9 @@ export async function listShares(call: Call, parts: SharingParts): Promise<HttpR
   const caller = nameOnServer(call, name);
   const start = parseStart(call.query.get("after"));
   const status = statusText(facts.daemons.status(), call.caller.kind !== "anonymous");
-  const rest = { status, userInfo: userInfo(call, [name]) };
+  const { outage } = call.user;
+  const incomplete = outage && { code: outage.code, reason: outage.publicMessage };
+  const rest = { status, userInfo: userInfo(call, [name]), incomplete };
   const pieces = answer(call, { server: name, caller, start, rest }, parts);
   return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
 }

@@ -1,7 +1,7 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { hasGroups, localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { askEverySource, type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
+import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -22,18 +22,18 @@ export class ShareOwners {
     readonly log: Logger,
   ) {}
 
-  /** Reports whether the sources give group and role without the login's facts. @throws {ServiceError} On an outage. */
+  /** Reports whether sources alone give group or role. @throws {ServiceError} If an outage hides it. */
   async mapped(
     login: Identity,
     account: OwnersAccount,
     signal: AbortSignal,
   ): Promise<Pick<CreationRights, "mappedGroup" | "mappedRole">> {
     const user = await this.#ask(login, signal);
-    return {
-      mappedGroup: account.gid !== undefined &&
-        accountOfShare({ user, log: this.log }, account) !== undefined,
-      mappedRole: mayAccess("share", "POST", user.role),
-    };
+    const mappedGroup = account.gid !== undefined &&
+      accountOfShare({ user, log: this.log }, account) !== undefined;
+    const mappedRole = mayAccess("share", "POST", user.role);
+    if (user.outage !== undefined && !(mappedGroup && mappedRole)) throw user.outage;
+    return { mappedGroup, mappedRole };
   }
 
   /**
@@ -55,9 +55,8 @@ export class ShareOwners {
     const hasRole = !made?.mappedRole || mayAccess("share", "POST", user.role);
     const now = accountOfShare({ user, log: this.log }, made?.mappedGroup ? share : { server, uid });
     if (!hasRole || now === undefined) {
-      await askEverySource(this.source, absent(login), signal);
       const lost = hasRole ? "account or group" : "role";
-      throw httpError("ERR_SHARE_NOT_FOUND", `the owner no longer has the ${lost}`);
+      throw user.outage ?? httpError("ERR_SHARE_NOT_FOUND", `the owner no longer has the ${lost}`);
     }
     const { includes, excludes } = now;
     return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];

@@ -41,7 +41,7 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
   const account = accountOfShare(call, share);
-  if (account === undefined) throw accountMissing(share);
+  if (account === undefined) throw accountMissing(call, share);
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.

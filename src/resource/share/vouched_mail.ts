@@ -25,6 +25,7 @@ export function ownerMail(
   if (access === "READ") throw invalidRequest("notify: a share with access READ receives no files");
   if (!mails) throw invalidRequest("notify: this service sends no mail");
   const mail = verifiedMail(call, server);
-  if (mail === undefined) throw invalidRequest("notify: your login gives no verified mail address");
+  const missing = "notify: your login gives no verified mail address";
+  if (mail === undefined) throw call.user.outage ?? invalidRequest(missing);
   return mail;
 }

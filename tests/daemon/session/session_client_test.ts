@@ -52,13 +52,21 @@ Deno.test("SessionClient tries the next daemon if one cannot be reached", async 
   assert.deepEqual(daemons.asked, [3, 3, 3, 3]);
 });
 
-for (const what of ["says nothing", "ends each session"]) {
+const SAYINGS: Readonly<Record<string, string>> = {
+  "says nothing": "",
+  "ends each session": "",
+  "is too busy": "421 Too busy\n",
+  "speaks another protocol": "SSH-2.0-OpenSSH_9.6\r\n",
+  "ends each session in the middle of a line": "220 UF",
+};
+for (const [what, said] of Object.entries(SAYINGS)) {
   Deno.test(`SessionClient tries the next daemon if one accepts connections, and ${what}`, async () => {
     await using site = await Site.open();
     const hung = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const accepting = (async () => {
       for await (const peer of hung) {
         if (what === "says nothing") await peer.read(new Uint8Array(1));
+        if (said !== "") await peer.write(new TextEncoder().encode(said));
         peer.close();
       }
     })();
@@ -71,7 +79,33 @@ for (const what of ["says nothing", "ends each session"]) {
   });
 }
 
+Deno.test("SessionClient does not wait for a silent daemon again and again", async () => {
+  await using site = await Site.open();
+  const hung = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let asked = 0;
+  const accepting = (async () => {
+    for await (const peer of hung) {
+      asked++;
+      await peer.read(new Uint8Array(1)).catch(() => {});
+      peer.close();
+    }
+  })();
+  const client = new SessionClient(grouped(site, [`127.0.0.1:${hung.addr.port}`]), { times: SHORT_TIMES });
+  for (let i = 0; i < 6; i++) await assertReads(client, site);
+  assert.equal(asked, 1);
+  hung.close();
+  await accepting;
+});
+
+/** Makes a daemon answer logins with this reply. */
+const answering = (reply: string) => (daemon: DaemonSimulator) => {
+  daemon.sessionFaults.always = { kind: "reply", to: "PASS", reply };
+};
+
 const FAULTY: [what: string, (daemon: DaemonSimulator) => void][] = [
+  ["has forgotten the session", answering("530 Not logged in: no matching transfer request found")],
+  ["takes no sessions from here", answering("500 Error establishing connection: Rejecting connection")],
+  ["sends rubbish", answering("rubbish")],
   ["ends sessions after the login", (daemon) => daemon.sessionFaults.always = { kind: "close-after-login" }],
   ["ends connections after the command", (daemon) => daemon.fault = { kind: "close-without-reply" }],
 ];
@@ -92,13 +126,29 @@ for (const [what, spoil] of FAULTY) {
     await until(() => pool.status().available === 2, { everyMs: 1 });
     spoil(faulty);
     const client = new SessionClient(pool, { times: SHORT_TIMES });
-    for (let i = 0; i < 2; i++) {
+    for (let i = 0; i < 4; i++) {
       await assertReads(client, site);
     }
+    // Its host may only lack the directory.
+    const isSpared = what !== "ends sessions after the login";
+    assert.equal(faulty.sessions.length === 1, isSpared, "the other one is preferred for a while");
     client.close();
     await pool.close();
   });
 }
+
+Deno.test("SessionClient tries no other daemon if one refuses account or group", async () => {
+  for (
+    const why of ["Attempted to select unknown user 'alice'", "The user alice is not a member of the group x"]
+  ) {
+    await using site = await Site.open();
+    answering(`530 Not logged in: ${why}`)(site.daemon);
+    const daemons = grouped(site, [`${site.daemon.host}:${site.daemon.listenPort}`]);
+    const client = new SessionClient(daemons, { times: SHORT_TIMES });
+    await assert.rejects(assertReads(client, site), { code: "ERR_DAEMON_SESSION" });
+    assert.equal(daemons.asked.length, 1);
+  }
+});
 
 Deno.test("a session that ends after its login lacks its directory, unless it begins at the root", async () => {
   await using site = await Site.open();
@@ -203,6 +253,21 @@ Deno.test("SessionClient names the configured address instead of its own", async
   }, NEVER))
     .close();
   assert.deepEqual(orders, [["192.0.2.9"]]);
+});
+
+Deno.test("SessionClient uses no kept session that the daemon has ended, however recently", async () => {
+  await using site = await Site.open();
+  const look = async () => {
+    using session = await site.session("d/", { keep: true });
+    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+  };
+  for (let i = 0; i < 4; i++) await look();
+  assert.equal(site.daemon.sessions.length, 1, "kept");
+  await site.daemon.stop();
+  await site.daemon.start();
+  await look();
+  await look();
+  assert.equal(site.daemon.sessions.length, 2);
 });
 
 Deno.test("SessionClient opens no more concurrent sessions than the quota allows", async () => {
