@@ -42,6 +42,7 @@ const MAX_PAUSE_MS = 250;
 
 /** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */
 const KEEP_IDS_MS = 10 * 60_000;
+const INSERT_ID = "INSERT INTO change_made (id, at) VALUES (:id, :now) ON CONFLICT DO NOTHING RETURNING id";
 const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
   SELECT id FROM change_made WHERE at < :now - :kept ORDER BY at LIMIT ${BATCH}) RETURNING id`;
 
@@ -194,7 +195,11 @@ export class PostgresDatabase implements Database {
 
   async #transact<T>(on: PostgresConnection, change: Change<T>, deadline: Deadline): Promise<T> {
     try {
-      await begin(on, change, deadline);
+      const isNew = await this.#begin(on, change, deadline);
+      if (!isNew && change.kept !== undefined) {
+        await on.run("ROLLBACK");
+        return change.kept.result;
+      }
       change.kept = undefined; // the id is free: no earlier attempt was committed
       const result = await this.#run(on, change.work());
       change.kept = { result };
@@ -204,13 +209,27 @@ export class PostgresDatabase implements Database {
       return result;
     } catch (error) {
       this.#isFull ||= error instanceof PostgresError && error.code === "53100";
-      const before = change.kept;
       if (on.isAlive) await on.run("ROLLBACK").catch(() => on.destroy());
-      const isMade = error instanceof PostgresError && error.code === "23505" &&
-        error.message.includes(ID_KEY);
-      if (before !== undefined && isMade) return before.result;
       throw error;
     }
+  }
+
+  /** Begins a transaction, with its lock if any, and inserts its id. @returns False if the change was committed already. */
+  async #begin(
+    on: PostgresConnection,
+    { id, options: { lock, asyncCommit = false } }: Change<unknown>,
+    deadline: Deadline,
+  ): Promise<boolean> {
+    const settings = [
+      `statement_timeout = ${deadline.left()}`,
+      ...asyncCommit ? ["synchronous_commit = off"] : [],
+    ];
+    const begun = on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "));
+    const locked = lock === undefined
+      ? []
+      : [on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock])];
+    const [made] = await Promise.all([this.#rows(on, INSERT_ID, { id }), begun, ...locked]);
+    return made.length > 0;
   }
 
   async #run<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
@@ -259,24 +278,3 @@ function nameOf(sql: string): string {
 }
 
 const CHECKED = "connection_check";
-const ID_KEY = "change_made_pkey";
-
-/** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */
-async function begin(
-  on: PostgresConnection,
-  { id, options: { lock, asyncCommit = false } }: Change<unknown>,
-  deadline: Deadline,
-): Promise<void> {
-  const settings = [
-    `statement_timeout = ${deadline.left()}`,
-    ...asyncCommit ? ["synchronous_commit = off"] : [],
-  ];
-  const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
-  if (lock !== undefined) {
-    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]));
-  }
-  steps.push(
-    on.query("INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))", [id]),
-  );
-  await Promise.all(steps);
-}
