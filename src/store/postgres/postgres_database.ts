@@ -195,8 +195,7 @@ export class PostgresDatabase implements Database {
 
   async #transact<T>(on: PostgresConnection, change: Change<T>, deadline: Deadline): Promise<T> {
     try {
-      const isNew = await this.#begin(on, change, deadline);
-      if (!isNew && change.kept !== undefined) {
+      if (!await this.#begin(on, change, deadline) && change.kept !== undefined) {
         await on.run("ROLLBACK");
         return change.kept.result;
       }
