@@ -49,7 +49,8 @@ const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
   readonly outageMs: number; // milliseconds of the current outage; 0 if up
-  readonly defects: number; // statements that failed because of a defect of the service
+  readonly defects: number; // failures of statements because of a defect of the service, or of missing rights
+  readonly refused: number; // statements that failed so when they last ran
 };
 
 interface Change<T> {
@@ -79,12 +80,11 @@ export class PostgresDatabase implements Database {
 
   /** Connects on demand, and starts to listen for notifications. */
   constructor(options: PostgresOptions) {
-    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
-      options;
+    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch } = options;
     this.#options = options;
     this.#elapsed = elapsed;
     this.#clearedAt = elapsed() - KEEP_IDS_MS * Math.random();
-    this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed });
+    this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed: options.changed });
     const all = new PostgresServers({
       servers,
       login,
@@ -118,7 +118,7 @@ export class PostgresDatabase implements Database {
   /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
     const { condition, outageMs } = this.#state;
-    return { ...condition, outageMs, defects: this.#defects };
+    return { ...condition, outageMs, defects: this.#defects, refused: this.#reported.size };
   }
 
   read<T>(work: () => SqlSteps<T>): Promise<T> {

@@ -68,6 +68,8 @@ Deno.test(
     await server.sql(name, "ALTER SCHEMA aside RENAME TO authserver");
     assert.deepEqual(await count(), { n: 1 });
     await until(() => database.status.kind === "up");
+    const { defects: failures, refused } = database.status;
+    assert.deepEqual([failures >= 3, refused], [true, 0], "the statement succeeds again");
     await server.sql(name, "ALTER SCHEMA authserver RENAME TO aside");
     await assert.rejects(count());
     assert.equal(defects.length, 2, "the statement succeeded in between");
