@@ -115,7 +115,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "database.state?": "State of the shared database: up, degraded or away; missing without one",
     "database.reason?": "Reason why the database is not up",
     "database.awaySeconds?": "Seconds since the database went down",
-    "database.defects?": "Statements that it refused as wrong since the start, which the log names",
+    "database.defects?": "Statements that it refused as wrong when they last ran, which the log names",
     "database.knowsRevoked?": "Whether this instance knows the revoked tokens; until then it refuses all",
     "instances[].name?": "Instance of the service, host:port",
     "instances[].state?": "serving or silent",

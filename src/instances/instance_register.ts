@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
-import { type Database, type Row, row, rows } from "../store/database.ts";
-import { ASYNC_COMMIT } from "../store/leases.ts";
+import { ASYNC_COMMIT, type Database, type Row, row, rows } from "../store/database.ts";
 import { Poller } from "../store/poller.ts";
 
 interface InstanceFacts {

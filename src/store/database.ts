@@ -27,6 +27,9 @@ export interface ChangeOptions {
   readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 
+/** Options for tables that a crash of the database empties anyway, so changes need not wait for the disk. */
+export const ASYNC_COMMIT: ChangeOptions = { asyncCommit: true };
+
 /** SQLite file, or PostgreSQL database shared by instances. */
 export interface Database {
   readonly isOpen: boolean;

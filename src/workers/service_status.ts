@@ -97,7 +97,7 @@ function ofInstances(
       state: database.kind,
       reason: database.kind === "up" ? undefined : database.reason,
       awaySeconds: Math.round(database.outageMs / 1000),
-      defects: database.defects,
+      defects: database.refused,
       knowsRevoked,
     },
     instances: instances.map((each) => ({

@@ -205,6 +205,22 @@ Deno.test({
   });
 });
 
+test("a refused statement is a problem in the status until it succeeds", async (several) => {
+  const { one, server, database } = several;
+  const access = `/rest/access/HPC/${await several.share()}`;
+  const status = async () => {
+    const io = recordedIo();
+    return `${await runCommand(["status", "--nagios", "--config", one.main], io)} ${io.out}`;
+  };
+  await until(async () => (await status()).startsWith("0 "), SELDOM);
+  await server.sql(database, "ALTER TABLE authserver.share RENAME TO aside");
+  assert.equal(await statusOf(one, access), 503);
+  assert.match(await status(), /^1 AUTHSERVER WARNING - the database refused \d statements?, see the log/);
+  await server.sql(database, "ALTER TABLE authserver.aside RENAME TO share");
+  assert.equal(await statusOf(one, access), 200);
+  await until(async () => (await status()).startsWith("0 "), SELDOM);
+});
+
 test("an instance that was frozen includes changes of the others in its first answer", async (several) => {
   const [one, other] = several.instances;
   assert.ok(one && other);

@@ -306,8 +306,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "changes record no id that shows whether they were committed",
     file: "src/store/postgres/postgres_database.ts",
     change: instead(
-      "INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))",
-      "SELECT $1::text",
+      "INSERT INTO change_made (id, at) VALUES (:id, :now) ON CONFLICT DO NOTHING RETURNING id",
+      "SELECT :id::text AS id",
     ),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
   },

@@ -288,6 +288,23 @@ Deno.test("restore that fails halfway changes nothing", async () => {
   assert.deepEqual(await contents(`${site.folder}/conf`), before);
 });
 
+Deno.test("restore keeps the files from before each run, even of runs in quick succession", async () => {
+  await using site = await siteWithBackup();
+  const text = await Deno.readTextFile(site.main);
+  await Deno.writeTextFile(site.main, `${text}# changed since the backup\n`);
+  const run = () => done("restore", "--replace", site.backup);
+  const kept: string[] = [];
+  for (const { files } of [await run(), await run()]) {
+    kept.push(
+      ...files.flatMap((file: { path: string; kept: string }) => file.path === site.main ? file.kept : []),
+    );
+  }
+  assert.deepEqual(await Promise.all(kept.map((path) => Deno.readTextFile(path))), [
+    `${text}# changed since the backup\n`,
+    text,
+  ]);
+});
+
 Deno.test("restore creates missing folders, removes a leftover SQLite log, and sets modes and owners of files; it refuses a database in use, even by a service without a control socket", async () => {
   await using site = await siteWithBackup();
   const isRoot = Deno.uid() === 0;

@@ -277,7 +277,7 @@ async function isServed(configuration: string): Promise<boolean> {
 
 /** Writes all files beside their places, then exchanges them; undoes everything after a failure. */
 async function restoreFiles(folder: string, files: readonly BackupFile[]) {
-  const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  const stamp = new Date().toISOString().replace(/\D/g, ""); // in milliseconds: runs follow each other quickly
   const undo: (() => Promise<void>)[] = [];
   const made = new Map<string, number>();
   try {

@@ -69,8 +69,13 @@ export class DatabaseState {
     return this.#opening.waitMs;
   }
 
-  /** Opens a connection if a trial is due. @throws {DatabaseUnavailable} If no trial is due, or others are open. And as `open`. */
-  async attempt<T>(open: () => Promise<T>, isTrial = true): Promise<T> {
+  /**
+   * Opens a connection if a trial is due. An attempt that the signal soon ends proves nothing while notifications arrive.
+   * @throws {DatabaseUnavailable} If no trial is due, or others are open. And as `open`.
+   */
+  async attempt<T>(open: () => Promise<T>, isTrial = true, signal?: AbortSignal): Promise<T> {
+    const { elapsed, toleranceMs } = this.options;
+    const began = elapsed();
     const waits = !isTrial && this.#opening.isFailing && this.#connections > 0;
     const end = waits ? undefined : this.#opening.begin();
     if (end === undefined) throw this.#unavailable();
@@ -79,6 +84,7 @@ export class DatabaseState {
       this.#opening.succeeded();
       return opened;
     } catch (error) {
+      if (signal?.aborted && this.isListening && elapsed() - began < toleranceMs / 8) throw error;
       this.#lastError = messageOf(error);
       this.#opening.failed();
       throw this.#connections > 0 ? this.#unavailable() : error; // work can wait for an open connection

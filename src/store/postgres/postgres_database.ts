@@ -42,13 +42,15 @@ const MAX_PAUSE_MS = 250;
 
 /** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */
 const KEEP_IDS_MS = 10 * 60_000;
+const INSERT_ID = "INSERT INTO change_made (id, at) VALUES (:id, :now) ON CONFLICT DO NOTHING RETURNING id";
 const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
   SELECT id FROM change_made WHERE at < :now - :kept ORDER BY at LIMIT ${BATCH}) RETURNING id`;
 
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
   readonly outageMs: number; // milliseconds of the current outage; 0 if up
-  readonly defects: number; // statements that failed because of a defect of the service
+  readonly defects: number; // failures of statements because of a defect of the service, or of missing rights
+  readonly refused: number; // statements that failed so when they last ran
 };
 
 interface Change<T> {
@@ -78,12 +80,11 @@ export class PostgresDatabase implements Database {
 
   /** Connects on demand, and starts to listen for notifications. */
   constructor(options: PostgresOptions) {
-    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
-      options;
+    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch } = options;
     this.#options = options;
     this.#elapsed = elapsed;
     this.#clearedAt = elapsed() - KEEP_IDS_MS * Math.random();
-    this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed });
+    this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed: options.changed });
     const all = new PostgresServers({
       servers,
       login,
@@ -117,7 +118,7 @@ export class PostgresDatabase implements Database {
   /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
     const { condition, outageMs } = this.#state;
-    return { ...condition, outageMs, defects: this.#defects };
+    return { ...condition, outageMs, defects: this.#defects, refused: this.#reported.size };
   }
 
   read<T>(work: () => SqlSteps<T>): Promise<T> {
@@ -194,7 +195,10 @@ export class PostgresDatabase implements Database {
 
   async #transact<T>(on: PostgresConnection, change: Change<T>, deadline: Deadline): Promise<T> {
     try {
-      await begin(on, change, deadline);
+      if (!await this.#begin(on, change, deadline) && change.kept !== undefined) {
+        await on.run("ROLLBACK");
+        return change.kept.result;
+      }
       change.kept = undefined; // the id is free: no earlier attempt was committed
       const result = await this.#run(on, change.work());
       change.kept = { result };
@@ -204,13 +208,27 @@ export class PostgresDatabase implements Database {
       return result;
     } catch (error) {
       this.#isFull ||= error instanceof PostgresError && error.code === "53100";
-      const before = change.kept;
       if (on.isAlive) await on.run("ROLLBACK").catch(() => on.destroy());
-      const isMade = error instanceof PostgresError && error.code === "23505" &&
-        error.message.includes(ID_KEY);
-      if (before !== undefined && isMade) return before.result;
       throw error;
     }
+  }
+
+  /** Begins a transaction, with its lock if any, and inserts its id. @returns False if the change was committed already. */
+  async #begin(
+    on: PostgresConnection,
+    { id, options: { lock, asyncCommit = false } }: Change<unknown>,
+    deadline: Deadline,
+  ): Promise<boolean> {
+    const settings = [
+      `statement_timeout = ${deadline.left()}`,
+      ...asyncCommit ? ["synchronous_commit = off"] : [],
+    ];
+    const begun = on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "));
+    const locked = lock === undefined
+      ? []
+      : [on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock])];
+    const [made] = await Promise.all([this.#rows(on, INSERT_ID, { id }), begun, ...locked]);
+    return made.length > 0;
   }
 
   async #run<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
@@ -259,24 +277,3 @@ function nameOf(sql: string): string {
 }
 
 const CHECKED = "connection_check";
-const ID_KEY = "change_made_pkey";
-
-/** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */
-async function begin(
-  on: PostgresConnection,
-  { id, options: { lock, asyncCommit = false } }: Change<unknown>,
-  deadline: Deadline,
-): Promise<void> {
-  const settings = [
-    `statement_timeout = ${deadline.left()}`,
-    ...asyncCommit ? ["synchronous_commit = off"] : [],
-  ];
-  const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
-  if (lock !== undefined) {
-    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]));
-  }
-  steps.push(
-    on.query("INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))", [id]),
-  );
-  await Promise.all(steps);
-}

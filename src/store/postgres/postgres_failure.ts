@@ -29,7 +29,7 @@ export function consequenceOf({ code, message }: PostgresError): Consequence {
   return CONNECTION_LOST.test(code) || !SQLSTATE.test(code) ? "lost" : "refused";
 }
 
-const ENVIRONMENT = /^(?:5[3578]|XX)/; // resources, operator and system errors, which no statement causes
+const ENVIRONMENT = /^(?:5[3578]|XX|25P02)/; // resources, operator, system, an earlier statement: not this one
 
 /** Reports whether the statement itself or missing rights caused an error. */
 export function isDefect(error: PostgresError): boolean {

@@ -41,7 +41,7 @@ export class PostgresServers {
    */
   async open(signal: AbortSignal, listener?: ChangeListener, isTrial = true): Promise<PostgresConnection> {
     const { state } = this.options;
-    const connection = await state.attempt(() => this.#openAny(signal, listener), isTrial);
+    const connection = await state.attempt(() => this.#openAny(signal, listener), isTrial, signal);
     if (listener === undefined) state.countConnection(connection.closed);
     return connection;
   }

@@ -63,6 +63,29 @@ Deno.test("DatabaseState is away when the last connection is lost and no other c
   assert.equal(state.condition.kind, "away");
 });
 
+Deno.test("DatabaseState ignores attempts that ended soon by the deadline of their work, if it gets notifications", async () => {
+  const { time, told, state } = create();
+  const late = new AbortController();
+  const cut = (afterMs: number) =>
+    assert.rejects(state.attempt(
+      () => {
+        time.now += afterMs;
+        late.abort(REFUSED);
+        return Promise.reject(REFUSED);
+      },
+      false,
+      late.signal,
+    ));
+  state.setListening();
+  await cut(200);
+  assert.equal(told.length, 0);
+  await cut(300); // time enough
+  await state.attempt(() => Promise.resolve());
+  state.setListening("cut");
+  await cut(200); // nobody hears the database
+  assert.deepEqual(told.map((each) => each.split(":")[0]), ["away", "up", "degraded", "away"]);
+});
+
 Deno.test("DatabaseState is degraded while it gets no notifications of changes", () => {
   const { told, state } = create();
   state.setListening("cut");

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
+import { unlessAborted } from "../../../src/model/clock.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
@@ -67,6 +68,8 @@ Deno.test(
     await server.sql(name, "ALTER SCHEMA aside RENAME TO authserver");
     assert.deepEqual(await count(), { n: 1 });
     await until(() => database.status.kind === "up");
+    const { defects: failures, refused } = database.status;
+    assert.deepEqual([failures >= 3, refused], [true, 0], "the statement succeeds again");
     await server.sql(name, "ALTER SCHEMA authserver RENAME TO aside");
     await assert.rejects(count());
     assert.equal(defects.length, 2, "the statement succeeded in between");
@@ -185,4 +188,39 @@ Deno.test("PostgresDatabase leaves a server that becomes read-only, and stops li
   assert.equal(listening?.destroyed, true);
   assert.equal(database.isReachable, false);
   database.close();
+});
+
+Deno.test("PostgresDatabase stays up while a lock on one table lets work time out, also in the queue", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using server = await TestPostgres.start();
+  const name = await server.database();
+  const told: string[] = [];
+  const database = new PostgresDatabase({
+    ...server.options(name),
+    connections: 2, // one for work
+    timeoutMs: 2000,
+    changed: (condition) => told.push(condition.kind),
+    async connect(to, signal) {
+      const slow = new Promise((resolve) => setTimeout(resolve, 300)); // longer than queued work has left
+      await unlessAborted(slow, signal);
+      return await connectPlain(to, signal);
+    },
+  });
+  const holder = await server.connect(name);
+  try {
+    await until(() => database.isReachable);
+    await holder.run("BEGIN; LOCK TABLE share IN ACCESS EXCLUSIVE MODE");
+    const late: Promise<void>[] = [];
+    for (let i = 0; i < 4; i++) {
+      late.push(assert.rejects(database.read(() => rows("SELECT 1 FROM share", {})), /no answer in time/));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await Promise.all(late);
+    await database.read(() => rows("SELECT 1 FROM record", {}));
+    assert.deepEqual(told, []);
+  } finally {
+    holder.destroy();
+    database.close();
+  }
 });

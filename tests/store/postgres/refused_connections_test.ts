@@ -86,6 +86,43 @@ Deno.test("PostgresDatabase reports an invalid statement as a defect, with its n
   }
 });
 
+Deno.test("PostgresDatabase reports that it may not record changes, but not that it waited for a lock", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using server = await TestPostgres.start();
+  const name = await server.database();
+  const user = "changes_nothing";
+  await server.sql(
+    name,
+    `CREATE ROLE ${user} LOGIN; GRANT USAGE ON SCHEMA authserver TO ${user};
+     GRANT SELECT ON ALL TABLES IN SCHEMA authserver TO ${user}`,
+  );
+  const defects: string[] = [];
+  const options = server.options(name);
+  const database = new PostgresDatabase({
+    ...options,
+    login: { ...options.login, user },
+    defective: (statement, { message }) => defects.push(`${statement}: ${message}`),
+  });
+  const holder = await server.connect(name);
+  try {
+    await holder.run("SELECT pg_advisory_lock(hashtextextended('held', 0))");
+    const change = (lock: string) => database.change(() => row("SELECT 1 AS one", {}), { lock });
+    const waiting = assert.rejects(change("held"), /canceling statement/);
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'
+      AND wait_event_type = 'Lock'`;
+    await until("it is cancelled", async () => (await server.sql(name, cancel)).length > 0);
+    await waiting;
+    assert.deepEqual(defects, []);
+    for (let i = 0; i < 2; i++) await assert.rejects(change("free"), /permission denied/);
+    assert.deepEqual(defects, ["INSERT change_made: permission denied for table change_made"]);
+    assert.equal(database.status.defects, 2);
+  } finally {
+    holder.destroy();
+    database.close();
+  }
+});
+
 Deno.test("a statement that changes no row notifies nobody", { ignore: POSTGRES === undefined }, async () => {
   await using server = await TestPostgres.start();
   const name = await server.database();
