@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
-import { type Database, type Row, row, rows } from "../store/database.ts";
+import { ASYNC_COMMIT, type Database, type Row, row, rows } from "../store/database.ts";
 import { Poller } from "../store/poller.ts";
 
 interface InstanceFacts {
@@ -22,9 +22,6 @@ export interface RegisteredInstance extends InstanceFacts {
 const BEAT_MS = 5000;
 const SILENT_MS = 17_000; // milliseconds without heartbeat after which an instance counts as stopped
 const FORGOTTEN_MS = wholeMs(3600_000); // milliseconds without heartbeat after which an instance is deleted
-
-/** A crash of the database empties the table anyway, so changes need not wait for the disk. */
-const ASYNC_COMMIT = { asyncCommit: true } as const;
 
 const SQL = {
   announce: `INSERT INTO instance (id, name, version, configuration, up_since, seen)

@@ -58,7 +58,7 @@ export async function createService(
     readonly kinds?: ServiceKinds;
   },
 ): Promise<Service> {
-  const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
+  const observer = new RequestObserver(options.config.servers.map(({ name }) => name), audit);
   const parts = await assemble(options, { log, clock, observer, kinds, publish });
   const requests = new Requests(parts, observer, log);
   const { admin, adopt, renewTls, drain, retire, close, cluster } = parts;

@@ -44,6 +44,9 @@ export interface Database {
   close(): void;
 }
 
+/** Options for tables that a crash of the database may empty, so that changes need not wait for the disk. */
+export const ASYNC_COMMIT: ChangeOptions = { asyncCommit: true };
+
 /** Error of the database: full disk, lock timeout, no connection. */
 export class DatabaseFailure extends OperatorError {}
 

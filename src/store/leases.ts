@@ -1,10 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
-import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
+import { ASYNC_COMMIT, BATCH, type Database, deleteInBatches, row } from "./database.ts";
 import { Poller } from "./poller.ts";
-
-/** A crash of the database empties the table anyway, so changes need not wait for the disk. */
-const ASYNC_COMMIT = { asyncCommit: true } as const;
 
 const PURGE_MS = 60_000; // interval of deleting expired marks, in milliseconds
 

@@ -12,12 +12,9 @@ export class SmtpRefusal extends Error {
 
 /** Connection to a mail relay (RFC 5321). Commands contain no untrusted text but plain mail addresses. */
 export class SmtpConnection {
-  readonly #connection: TlsConnection;
   #unread = "";
 
-  constructor(connection: TlsConnection) {
-    this.#connection = connection;
-  }
+  constructor(readonly connection: TlsConnection) {}
 
   /** Starts TLS on a plain connection (RFC 3207). @throws {Error} If the relay refuses. */
   static async startTls(plain: Deno.Conn): Promise<void> {
@@ -55,18 +52,18 @@ export class SmtpConnection {
   }
 
   close(): void {
-    this.#connection.close();
+    this.connection.close();
   }
 
   async #write(text: string): Promise<void> {
-    await this.#connection.write(new TextEncoder().encode(text));
+    await this.connection.write(new TextEncoder().encode(text));
   }
 
   async #reply(to: string, accepted = "2"): Promise<void> {
     for (let received = 0; received <= MAX_REPLY;) {
       const end = this.#unread.indexOf("\n");
       if (end < 0) {
-        const bytes = await this.#connection.read();
+        const bytes = await this.connection.read();
         if (bytes === undefined) throw new Error("the relay closed the connection");
         received += bytes.length;
         this.#unread += Buffer.from(bytes).toString("latin1");

@@ -127,15 +127,12 @@ const TIME_LIMIT_S = 10;
 
 /** Connection to an LDAP server with one request at a time, within a bound on the bytes of its answer. */
 export class LdapConnection {
-  readonly #connection: TlsConnection;
   #unread: Uint8Array[] = [];
   #size = 0;
   #id = 0;
   #received = 0;
 
-  constructor(connection: TlsConnection) {
-    this.#connection = connection;
-  }
+  constructor(readonly connection: TlsConnection) {}
 
   /** Reports whether the latest request got any answer. */
   get answered(): boolean {
@@ -169,7 +166,7 @@ export class LdapConnection {
   }
 
   close(): void {
-    this.#connection.close();
+    this.connection.close();
   }
 
   /** Requests TLS on a plain connection (RFC 4511, 4.14). @throws {Error} If the server refuses. */
@@ -183,7 +180,7 @@ export class LdapConnection {
 
   async #ask(request: Message): Promise<LdapResult & { readonly entries: readonly LdapEntry[] }> {
     this.#received = 0;
-    await this.#connection.write(request.write());
+    await this.connection.write(request.write());
     const entries: LdapEntry[] = [];
     for (;;) {
       const response: MessageResponse = readResponse(await this.#message(), request);
@@ -212,7 +209,7 @@ export class LdapConnection {
         this.#size -= length;
         return all.subarray(0, length);
       }
-      const bytes = await this.#connection.read();
+      const bytes = await this.connection.read();
       if (bytes === undefined) throw new Error("the server closed the connection");
       this.#received += bytes.length;
       this.#size += bytes.length;
