@@ -1,5 +1,5 @@
 import type { SessionScope } from "../daemon/session/session_client.ts";
-import { nameOf, parentOf } from "../model/absolute_path.ts";
+import { nameOf, parentOf, protectEnd } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
 import { excludePatterns, includePatterns, type PathLimits } from "./path_limits.ts";
 import {
@@ -90,9 +90,4 @@ function excludesWithin(directory: string, limits: readonly PathLimits[]): strin
     throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's excludes cut across the shared directory");
   }
   return relevant.join(":");
-}
-
-/** The daemon trims patterns: a last component `.` protects blanks at the end. */
-function protectEnd(pattern: string): string {
-  return /\s$/u.test(pattern) ? `${pattern}/.` : pattern;
 }

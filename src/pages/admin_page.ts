@@ -131,7 +131,7 @@ function banTable(
     bans.map((ban) => {
       const { user, address, reason, failures, until } = ban;
       // Callers typed the names of failed logins; an administrator typed those of manual bans.
-      const shown = user === undefined || reason === "operator" ? user : admin.shown(user);
+      const shown = user === undefined || reason === "operator" ? user : admin.parts.shown(user);
       const facts = [name(shown), address, SAYS.reasons[reason].with({ count: failures }), when(until, now)];
       return call.signIn === undefined
         ? facts
@@ -180,7 +180,7 @@ function failureTable(admin: AdminApi, now: number): Markup {
     SAYS.failures,
     [SAYS.user, SAYS.address, SAYS.count, SAYS.last],
     failures.map(({ user, address, failures, at }) => [
-      name(user && admin.shown(user)),
+      name(user && admin.parts.shown(user)),
       address,
       failures,
       when(at, now),

@@ -81,13 +81,12 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 }
 
 function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHealth): Markup {
-  const { home } = TEXTS;
   const sentences = [
     instances.serving < instances.total
-      ? home.someInstances.with({ up: instances.serving, all: instances.total })
-      : home.instances.with({ count: instances.total }),
-    ...(configurationsDiffer ? [home.differ] : []),
-    ...(degraded ? [home.degraded] : []),
+      ? SAYS.someInstances.with({ up: instances.serving, all: instances.total })
+      : SAYS.instances.with({ count: instances.total }),
+    ...(configurationsDiffer ? [SAYS.differ] : []),
+    ...(degraded ? [SAYS.degraded] : []),
   ];
   return markup`<p>${sentences.map((sentence) => [sentence, " "])}</p>`;
 }

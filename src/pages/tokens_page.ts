@@ -27,9 +27,28 @@ export interface TokenPageParts {
 
 const HOURS = [1, 8, 24];
 
-/** Serves `GET /tokens`. */
-export function tokensPage(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
-  return pageWith(call, parts, undefined);
+/** Serves `GET /tokens`. @param made Section about a change that the user has just made. */
+export async function tokensPage(call: Call, parts: TokenPageParts, made?: Content): Promise<HttpResponse> {
+  const listed = parts.registry && await listedTokens(call, parts.registry);
+  const now = parts.facts.clock();
+  return pageResponse(call, {
+    title: SAYS.title,
+    current: "tokens",
+    body: [
+      made,
+      section(
+        "own",
+        SAYS.own,
+        listed === undefined
+          ? markup`<p>${SAYS.notKept}</p>`
+          : listed.length === 0
+          ? markup`<p>${SAYS.none}</p>`
+          : tokenTable(call, listed, now),
+      ),
+      parts.tokens !== undefined && call.signIn !== undefined && form(call, parts),
+      parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
+    ],
+  });
 }
 
 /** Serves `POST /tokens`: issues a token and shows it once. */
@@ -38,7 +57,7 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
   const { body } = await issueToken({ ...call, query: tokenQuery(form) }, parts.tokens);
   const shown = markup`<p>${SAYS.shownOnce}</p>
 <pre><code>${String(body)}</code></pre>`;
-  return await pageWith(call, parts, section("made", SAYS.made, shown));
+  return await tokensPage(call, parts, section("made", SAYS.made, shown));
 }
 
 /** Serves `POST /tokens/<id>`: revokes a token of the caller. */
@@ -62,7 +81,7 @@ export async function showCertificateByForm(call: Call, parts: TokenPageParts): 
   const taken = markup`<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
     !isEndless && markup`, ${SAYS.certificateUntil} ${when(end, parts.facts.clock())}`
   }</p>`;
-  return await pageWith(call, parts, section("shown", SAYS.certificateTaken, taken));
+  return await tokensPage(call, parts, section("shown", SAYS.certificateTaken, taken));
 }
 
 function certificateForm(call: Call): Markup {
@@ -91,29 +110,6 @@ function tokenQuery(form: Form): URLSearchParams {
   query.set("lifetime", /^\d{1,4}$/.test(hours) ? String(Number(hours) * 3600) : hours);
   if (form.has("renewable")) query.set("renewable", "true");
   return query;
-}
-
-async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
-  const listed = parts.registry && await listedTokens(call, parts.registry);
-  const now = parts.facts.clock();
-  return pageResponse(call, {
-    title: SAYS.title,
-    current: "tokens",
-    body: [
-      made,
-      section(
-        "own",
-        SAYS.own,
-        listed === undefined
-          ? markup`<p>${SAYS.notKept}</p>`
-          : listed.length === 0
-          ? markup`<p>${SAYS.none}</p>`
-          : tokenTable(call, listed, now),
-      ),
-      parts.tokens !== undefined && call.signIn !== undefined && form(call, parts),
-      parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
-    ],
-  });
 }
 
 function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Markup {

@@ -123,7 +123,7 @@ class Requests {
       ? withHeadersOf(failure, page)
       : await errorResponse(failure, requestId, accepted, asked);
     if (dn === undefined && claimed !== undefined) {
-      handling.facts = { ...handling.facts, user: this.parts.admin.shown(claimed) };
+      handling.facts = { ...handling.facts, user: this.parts.admin.parts.shown(claimed) };
     }
     if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
       response.headers.set("WWW-Authenticate", this.parts.challenge); // RFC 9110, 15.5.2

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -71,7 +71,7 @@ export class DeviceLogins {
     const records = this.parts.records();
     const [device, user] = [randomBytes(32).toString("base64url"), newUserCode()];
     const [key, userKey] = [digestOf(device), digestOf(user)];
-    const made = this.#now();
+    const made = epochSeconds(this.parts.clock);
     if (await records.get(USER_CODE, userKey) !== undefined) throw httpError("ERR_TOO_MANY_CODES");
     const recent = (await records.list(REQUEST, group)).filter((other) => other.made > made - CODE_SECONDS);
     if (recent.length >= REQUESTS.perOwner) throw httpError("ERR_TOO_MANY_CODES");
@@ -120,7 +120,7 @@ export class DeviceLogins {
     const decision = await records.get(DECISION, key);
     if (decision === undefined) {
       this.#polled.set(key, at);
-      return { kind: request.made + CODE_SECONDS <= this.#now() ? "expired" : "pending" };
+      return { kind: request.made + CODE_SECONDS <= epochSeconds(this.parts.clock) ? "expired" : "pending" };
     }
     this.#polled.delete(key);
     const isFirst = await records.remove(REQUEST, key);
@@ -147,10 +147,6 @@ export class DeviceLogins {
         typeof query === "string"
       ? { client, address, query, made: record.made }
       : undefined;
-  }
-
-  #now(): number {
-    return Math.floor(this.parts.clock() / 1000);
   }
 }
 

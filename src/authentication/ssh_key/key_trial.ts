@@ -28,7 +28,7 @@ export interface Proof {
 /** Search for the key of a proof. */
 export class KeyTrial {
   #worked = false;
-  #reason = "no key of the user made the signature";
+  reason = "no key of the user made the signature";
 
   constructor(
     readonly proof: Proof,
@@ -36,14 +36,6 @@ export class KeyTrial {
     readonly now: number,
     readonly revoked: RevokedKeys | undefined,
   ) {}
-
-  get reason(): string {
-    return this.#reason;
-  }
-
-  note(reason: string): void {
-    this.#reason = reason;
-  }
 
   /** Returns the first key that verifies the proof and meets its conditions. */
   async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
@@ -54,7 +46,7 @@ export class KeyTrial {
       const isRevoked = this.revoked?.revokesKey(key.publicKey);
       const reason = isRevoked ? "the key was revoked" : unmetCondition(key, this);
       if (reason === undefined) return key;
-      this.#reason = reason;
+      this.reason = reason;
     }
     return undefined;
   }

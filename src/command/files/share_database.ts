@@ -17,15 +17,10 @@ import { counted } from "../../model/text.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
-interface ShareDatabase {
-  readonly administration: ShareAdministration;
-  readonly servers: readonly string[]; // servers with sharing
-}
-
-/** Works on the share database, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */
+/** Works on the shares of the servers with sharing, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */
 export async function withShareDatabase<T>(
   given: Pick<Given<"config", never>, "text">,
-  work: (database: ShareDatabase) => Promise<T>,
+  work: (shares: { administration: ShareAdministration; servers: readonly string[] }) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
   const { file: main, config } = await usableConfiguration(given);

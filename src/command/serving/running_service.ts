@@ -10,7 +10,7 @@ import { ownControlSocket } from "../../workers/control_socket.ts";
 import { Operations, type OperationsConfig } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
 import { AS_ROOT, SYSTEM_INFO, type SystemInfo } from "../system_info.ts";
-import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
+import { watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
 import { inspectStart } from "../diagnosis/inspect.ts";
@@ -105,7 +105,7 @@ export class RunningService {
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
   #reloading: Promise<unknown> = Promise.resolve();
-  #awaited: PathsWatch | undefined; // files behind the last failed reload; a change triggers another
+  #awaited: { close(): void } | undefined; // files behind the last failed reload; a change triggers another
 
   constructor(
     readonly parts: {
@@ -271,7 +271,7 @@ export function watchConfiguration(
   current: () => Watched,
   { reload, renewCertificates: renew, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
-): PathsWatch {
+): { close(): void } {
   const watchStores = (of: (watched: Watched) => readonly Store[], onChange: OnChange["reload"]) => {
     const seconds = ([store]: Store) => store?.updateIntervalSeconds ?? -1;
     const enabled = () => of(current()).filter((store) => seconds(store) >= 0);
