@@ -237,9 +237,8 @@ function format(
     ...(diagnostic?.scheme === challenge && diagnosticParameters(diagnostic)),
     ...(metadata !== undefined && { resource_metadata: metadata }),
   };
-  return `${challenge} ${
-    Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`).join(", ")
-  }`;
+  const pairs = Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`);
+  return `${challenge} ${pairs.join(", ")}`;
 }
 
 function diagnosticParameters({ stepUp, advice }: TokenDiagnostic): Readonly<Record<string, string>> {

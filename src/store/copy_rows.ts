@@ -121,9 +121,9 @@ export function* insertRows(table: string, all: readonly Row[], returned: string
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
   for (const row of all) for (const column of columns) checkPlain(row[column], column);
-  const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${
-    columns.map((column) => `value ->> '${column}'`).join(", ")
-  } FROM json_each(:rows) WHERE TRUE ON CONFLICT DO NOTHING RETURNING ${returned}`;
+  const values = columns.map((column) => `value ->> '${column}'`).join(", ");
+  const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} FROM json_each(:rows) ` +
+    `WHERE TRUE ON CONFLICT DO NOTHING RETURNING ${returned}`;
   return yield* rows(sql, { rows: JSON.stringify(all) });
 }
 

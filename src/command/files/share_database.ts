@@ -84,12 +84,9 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
     ...ended > 0 ? [`${ended} expired`] : [],
     ...refused > 0 ? [`${refused} not imported:`] : [],
   ];
-  return {
-    value: { added, present, ended, refused, diagnostics: why },
-    text: `${[`${counted(added, "share", "shares")} imported`, ...left].join(", ")}\n${
-      why.map((line) => `  ${line}\n`).join("")
-    }`,
-  };
+  const summary = [`${counted(added, "share", "shares")} imported`, ...left].join(", ");
+  const text = [summary, ...why.map((line) => `  ${line}`)].map((line) => `${line}\n`).join("");
+  return { value: { added, present, ended, refused, diagnostics: why }, text };
 }
 
 /** Returns the connection options of the shared database, as the service uses them. */

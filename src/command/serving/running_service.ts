@@ -54,9 +54,11 @@ export async function startService(
     renewCertificates: async () => await (await started.promise).renewCertificates(),
     failed: async (error) => (await started.promise).rejected(error),
   });
-  const fail = (error: unknown) => {
+  const fail = (error: unknown): never => {
     watch.close();
-    return rethrowStartFailure(error);
+    if (!(error instanceof CannotStart)) throw error;
+    const status = error.permanent ? CONFIGURATION_ERROR : 1;
+    throw new CommandFailed(error.message, { cause: error, status });
   };
   const supervisor = await Supervisor.start(snapshot, options).catch(fail);
   const operations = await Operations.start(
@@ -77,12 +79,6 @@ export async function startService(
   watched = () => service.watched;
   started.resolve(service);
   return service;
-}
-
-function rethrowStartFailure(error: unknown): never {
-  if (!(error instanceof CannotStart)) throw error;
-  const status = error.permanent ? CONFIGURATION_ERROR : 1;
-  throw new CommandFailed(error.message, { cause: error, status });
 }
 
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */

@@ -133,10 +133,10 @@ export type ShownLock = DavLock & { readonly root: string };
 
 /** Returns an `activelock` element. */
 export function lockXml({ token, deep, shared, note, ends, root }: ShownLock, now: number): string {
-  return `<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:${
-    shared ? "shared" : "exclusive"
-  }/></D:lockscope><D:depth>${deep ? "infinity" : "0"}</D:depth><D:owner>${escaped(note)}</D:owner>` +
-    `<D:timeout>Second-${Math.max(0, ends - Math.floor(now / 1000))}</D:timeout><D:locktoken><D:href>${
-      escaped(token)
-    }</D:href></D:locktoken><D:lockroot><D:href>${escaped(root)}</D:href></D:lockroot></D:activelock>`;
+  const scope = shared ? "<D:shared/>" : "<D:exclusive/>";
+  const seconds = Math.max(0, ends - Math.floor(now / 1000));
+  return `<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope>${scope}</D:lockscope>` +
+    `<D:depth>${deep ? "infinity" : "0"}</D:depth><D:owner>${escaped(note)}</D:owner>` +
+    `<D:timeout>Second-${seconds}</D:timeout><D:locktoken><D:href>${escaped(token)}</D:href></D:locktoken>` +
+    `<D:lockroot><D:href>${escaped(root)}</D:href></D:lockroot></D:activelock>`;
 }
