@@ -71,9 +71,9 @@ function narrowing(directory: string, patterns: readonly string[]): readonly str
 }
 
 function common(these: readonly string[], those: readonly string[]): readonly string[] {
-  const patterns = these.flatMap((one) =>
+  const patterns = these.flatMap((pattern) =>
     those.flatMap((other) => {
-      const both = commonPatterns(one, other);
+      const both = commonPatterns(pattern, other);
       if (both === undefined) {
         throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes of then and now cross");
       }

@@ -93,10 +93,10 @@ export class Dispatcher {
         sinks.of(name).written();
         return undefined;
       }
-      const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
+      const retryAfterSeconds = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
       sinks.of(name).failed(error, host);
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), MAX_PAUSE_MS);
-      return Math.max(pauseMs, asked * 1000);
+      return Math.max(pauseMs, retryAfterSeconds * 1000);
     }
     sinks.of(name).written();
     return undefined;

@@ -45,7 +45,7 @@ export async function tokensPage(call: Call, parts: TokenPageParts, made?: Conte
           ? markup`<p>${SAYS.none}</p>`
           : tokenTable(call, listed, now),
       ),
-      parts.tokens !== undefined && call.signIn !== undefined && form(call, parts),
+      parts.tokens !== undefined && call.signIn !== undefined && tokenForm(call, parts),
       parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
     ],
   });
@@ -146,7 +146,7 @@ export function restrictionsText({ activity, paths, servers, address }: TokenRes
   return given.length === 0 ? SAYS.everything : given.map((each, i) => [i > 0 && " · ", each]);
 }
 
-function form(call: Call, { servers }: TokenPageParts): Markup {
+function tokenForm(call: Call, { servers }: TokenPageParts): Markup {
   const fields = markup`<p><label for="name">${SAYS.name}</label>
 <input id="name" name="name" autocomplete="off" maxlength="100"></p>
 <p><label for="hours">${SAYS.lifetime}</label>

@@ -297,5 +297,5 @@ export function watchConfiguration(
     ),
     watchStores(({ config, files }) => [[config.trustedAssertionIssuers, files.assertionIssuers]], reload),
   ];
-  return { close: () => watches.forEach((one) => one.close()) };
+  return { close: () => watches.forEach((each) => each.close()) };
 }
