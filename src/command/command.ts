@@ -236,8 +236,7 @@ export class WrongUsage extends Error {}
 export interface Given<Option extends string, Operand extends string> {
   flag(name: Option): boolean;
   text(name: Option): string | undefined;
-  /** Returns the operand; empty if it is optional and not given. */
-  operand(name: Operand): string;
+  operand(name: Operand): string; // returns the operand; empty if it is optional and not given
 }
 
 /** Parses the words after a command's name. @throws {WrongUsage} */

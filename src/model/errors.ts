@@ -6,8 +6,7 @@ export interface ErrorRow {
   readonly headers?: Readonly<Record<string, string>>; // further response headers, with `{parameters}`
 }
 
-/** Headers of errors after which the connection ends. */
-const CLOSES = { Connection: "close" } as const;
+const CLOSES = { Connection: "close" } as const; // headers of errors after which the connection ends
 
 /** Returns the header of temporary errors. @param seconds May be a `{parameter}`. */
 function retryAfter<const Seconds extends string>(seconds: Seconds) {

@@ -39,12 +39,10 @@ export interface Service
   extends Pick<ServiceParts, "admin" | "adopt" | "renewTls" | "drain" | "retire" | "close"> {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  /** Returns and resets the counts. */
-  counted(): Increments;
+  counted(): Increments; // returns and resets the counts
   /** Sets whether audit lines cannot be written; see `container.audit.required`. */
   setAuditFailing(fails: boolean): void;
-  /** Announces to other instances that the whole service ends, not only this core. */
-  leave(): Promise<void>;
+  leave(): Promise<void>; // announces to other instances that the whole service ends, not only this core
 }
 
 /** Creates the service. @throws If a configured file is invalid, with a message for the operator. */

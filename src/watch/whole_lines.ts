@@ -5,8 +5,7 @@ import type { Parse } from "./watched_file.ts";
  * @returns Throws `SyntaxError` besides what `parse` throws. For one file only, since it is stateful.
  */
 export function wholeLines<T>(parse: Parse<T>): Parse<T> {
-  /** Current text, which parsed lines retain anyway. */
-  let earlier = "";
+  let earlier = ""; // current text, which parsed lines retain anyway
   return async (text, file) => {
     if (endsWithinLine(text, earlier)) {
       throw new SyntaxError(

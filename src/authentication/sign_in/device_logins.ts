@@ -23,8 +23,7 @@ const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "dev
 /** Requests of an address group, and in all, in ten minutes: one guess in 13 million is a valid user code. */
 const REQUESTS = { all: 2000, perOwner: 20 };
 const MOST_STORED = 2 * REQUESTS.perOwner; // per address group: open ones of all instances, and some that have ended
-/** User codes that a user can enter in ten minutes. */
-const GUESSES = { all: 50_000, perOwner: 20 };
+const GUESSES = { all: 50_000, perOwner: 20 }; // user codes that a user can enter in ten minutes
 const MOST_DECISIONS = 20; // per user
 const REMEMBERED = 5000; // polled codes
 const TOLERANCE_MS = 1000; // by which a poll may come early

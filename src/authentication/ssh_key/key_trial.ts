@@ -20,8 +20,7 @@ export interface Proof {
   readonly made?: number; // creation time in seconds since the epoch, if stated; never in the future
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
-  /** Does the work of a verification. */
-  verifyDecoy(): Promise<unknown>;
+  verifyDecoy(): Promise<unknown>; // does the work of a verification
   admit?(): string | undefined; // returns why a verified proof may not be used
 }
 

@@ -247,8 +247,7 @@ interface Watched {
 }
 
 interface OnChange {
-  /** For configuration changes, and certificates that need a new core. */
-  readonly reload: () => unknown;
+  readonly reload: () => unknown; // for configuration changes, and certificates that need a new core
   readonly renewCertificates: () => unknown; // for own or trusted certificates
   readonly failed: (error: unknown) => void; // receives errors of both
 }
