@@ -166,7 +166,7 @@ export function challengeOf(chain: AuthenticationChain, diagnostic?: TokenDiagno
   const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
   const challenges = new Set(all.flatMap((authenticator) => authenticator.challenges));
   if (challenges.size === 0) challenges.add("Bearer");
-  return [...challenges].map((challenge) => format(challenge, chain, diagnostic)).join(", ");
+  return [...challenges].map((challenge) => challengeText(challenge, chain, diagnostic)).join(", ");
 }
 
 /** Returns the 401 with all challenges. */
@@ -225,7 +225,7 @@ interface TokenDiagnostic {
 }
 
 /** Formats a challenge by RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
-function format(
+function challengeText(
   challenge: Authenticator["challenges"][number],
   { realm, metadata }: AuthenticationChain,
   diagnostic: TokenDiagnostic | undefined,

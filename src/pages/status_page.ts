@@ -148,7 +148,7 @@ ${
       [SAYS.daemonVersion, known && version],
     ])
   }
-${list(SAYS.reservations, reservations(server, entry.uid, clock()))}
+${headedList(SAYS.reservations, reservations(server, entry.uid, clock()))}
 ${
     known && entry.refusal === undefined && sharing !== undefined && server.sharing &&
     await shares(call, server.name, sharing)
@@ -215,7 +215,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ) =>
     markup`<a href="${href}">${isolated(view.path)}</a>, ${TEXTS.shares.accessLevels[view.access]}, ${who}`;
   return [
-    list(
+    headedList(
       SAYS.ownShares,
       upTo(
         mine.filter(covered).map((share) =>
@@ -227,7 +227,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
         ),
       ),
     ),
-    list(
+    headedList(
       SAYS.sharedWithYou,
       upTo(
         accessible.filter(covered).map((share) =>
@@ -258,7 +258,7 @@ ${lines.slice(0, SHOWN_COMMANDS)}
 ${lines.slice(SHOWN_COMMANDS)}</details>`;
 }
 
-function list(title: Content, items: readonly Content[]): Content {
+function headedList(title: Content, items: readonly Content[]): Content {
   return items.length > 0 && markup`<h3>${title}</h3>
 <ul>${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }

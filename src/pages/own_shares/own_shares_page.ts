@@ -42,7 +42,7 @@ export async function ownSharesPage(call: Call, parts: SharingParts): Promise<Ht
       shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts),
     ]);
   }));
-  return page(call, SAYS.title, [sections, servers.length === 0 && markup`<p>${SAYS.noServer}</p>`]);
+  return sharesPage(call, SAYS.title, [sections, servers.length === 0 && markup`<p>${SAYS.noServer}</p>`]);
 }
 
 function shareList(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
@@ -66,7 +66,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
   const browsed = new URLSearchParams({ path: parentOf(path) }).toString();
-  return page(call, SAYS.newOn.with({ server: name }), [
+  return sharesPage(call, SAYS.newOn.with({ server: name }), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
       shareFields(path, parts, {
@@ -92,7 +92,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, MAX_USES);
-  return page(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
+  return sharesPage(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
     linkSection(call, share, parts),
     changeSection(call, share, parts),
     section(
@@ -202,6 +202,6 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
   return redirect(`${call.root}shares/${name}/${call.params.get("id") ?? ""}`);
 }
 
-function page(call: Call, title: Content, body: Content): HttpResponse {
+function sharesPage(call: Call, title: Content, body: Content): HttpResponse {
   return pageResponse(call, { title, current: "shares", body });
 }
