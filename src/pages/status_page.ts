@@ -128,10 +128,11 @@ async function serverSection(call: Call, server: ServerFacts, parts: StatusParts
   const { usable: up, total, available, version } = server.daemons.status();
   const known = call.caller.kind === "authenticated";
   const id = `server-${server.name}`;
+  const state = up
+    ? markup`<p class="state up">${SAYS.up}</p>`
+    : markup`<p class="state down">${SAYS.down}</p>`;
   return markup`<section aria-labelledby="${id}">
-<header><h2 id="${id}">${server.name}</h2><p class="state ${up ? "up" : "down"}">${
-    up ? SAYS.up : SAYS.down
-  }</p></header>
+<header><h2 id="${id}">${server.name}</h2>${state}</header>
 <p>${entry.description}</p>
 ${
     factList([
