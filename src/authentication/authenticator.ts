@@ -121,7 +121,6 @@ export interface Authenticator extends UserSource {
   /** Reports whether a login is known in some spelling; with `another`, to other users. Absent: unknown. */
   lists?(login: string, another?: boolean): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
-  /** Returns the status of its remote systems together, or of one. */
-  status?(address?: string): RemoteStatus;
+  status?(address?: string): RemoteStatus; // returns the status of its remote systems together, or of one
   close(): void;
 }

@@ -167,7 +167,7 @@ export function challengeOf(chain: AuthenticationChain, diagnostic?: TokenDiagno
   const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
   const challenges = new Set(all.flatMap((authenticator) => authenticator.challenges));
   if (challenges.size === 0) challenges.add("Bearer");
-  return [...challenges].map((challenge) => format(challenge, chain, diagnostic)).join(", ");
+  return [...challenges].map((challenge) => challengeText(challenge, chain, diagnostic)).join(", ");
 }
 
 /** Returns the 401 with all challenges. */
@@ -226,7 +226,7 @@ interface TokenDiagnostic {
 }
 
 /** Formats a challenge by RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
-function format(
+function challengeText(
   challenge: Authenticator["challenges"][number],
   { realm, metadata }: AuthenticationChain,
   diagnostic: TokenDiagnostic | undefined,
@@ -238,9 +238,8 @@ function format(
     ...(diagnostic?.scheme === challenge && diagnosticParameters(diagnostic)),
     ...(metadata !== undefined && { resource_metadata: metadata }),
   };
-  return `${challenge} ${
-    Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`).join(", ")
-  }`;
+  const pairs = Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`);
+  return `${challenge} ${pairs.join(", ")}`;
 }
 
 function diagnosticParameters({ stepUp, advice }: TokenDiagnostic): Readonly<Record<string, string>> {

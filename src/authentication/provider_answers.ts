@@ -49,7 +49,7 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
 function errorOf(
   { headers, body }: OutgoingResponse,
 ): { readonly error: string; readonly description: string } {
-  const reply = parse(body);
+  const reply: unknown = attempt(() => JSON.parse(body), SyntaxError, () => undefined); // else probably a web page
   const member = (name: string) => {
     const value: unknown = typeof reply === "object" && reply !== null ? Reflect.get(reply, name) : undefined;
     return typeof value === "string" ? value : "";
@@ -60,8 +60,4 @@ function errorOf(
     error: member("error") || parameter(/\berror="([^"\\]{1,1000})"/),
     description: member("error_description") || parameter(/\berror_description="([^"\\]{1,1000})"/),
   };
-}
-
-function parse(body: string): unknown {
-  return attempt(() => JSON.parse(body), SyntaxError, () => undefined); // otherwise probably a web page
 }

@@ -80,7 +80,7 @@ export function defineCommand<Option extends string, Operand extends string>(
   const spec = { ...described, options: { ...options, ...COMMON_OPTIONS, ...options }, commands: [] };
   return commandOf(spec, async (args, io, usage) => {
     let failed = (_message: string) => {};
-    return await explain(spec, io, async () => {
+    return await reportingErrors(spec, io, async () => {
       const given = readArguments(spec, args);
       if (given === "help") return showHelp(usage, io);
       failed = (error) => printResult(given, io, { value: { error }, text: "" });
@@ -102,7 +102,7 @@ export function defineCommands(
   const specs = commands.map((command) => command.spec);
   const spec = { ...described, operands: {}, options: { help: HELP_OPTION }, commands: specs };
   return commandOf(spec, (args, io, usage) =>
-    explain(spec, io, async () => {
+    reportingErrors(spec, io, async () => {
       const [word, ...rest] = args;
       if (word === undefined) throw new WrongUsage(`Expected a command, one of ${namesOf(commands, name)}`);
       if (asksForHelp(word)) {
@@ -143,7 +143,8 @@ function namesOf(commands: readonly Command[], outer: string): string {
   return commands.map((command) => wordOf(command, outer)).join(", ");
 }
 
-async function explain(
+/** Runs a command and prints its error for the user. @returns Exit status. */
+async function reportingErrors(
   { name }: CommandSpec,
   io: CommandIo,
   run: () => Promise<number>,
@@ -235,8 +236,7 @@ export class WrongUsage extends Error {}
 export interface Given<Option extends string, Operand extends string> {
   flag(name: Option): boolean;
   text(name: Option): string | undefined;
-  /** Returns the operand; empty if it is optional and not given. */
-  operand(name: Operand): string;
+  operand(name: Operand): string; // returns the operand; empty if it is optional and not given
 }
 
 /** Parses the words after a command's name. @throws {WrongUsage} */

@@ -2,8 +2,7 @@
 export interface SystemInfo {
   readonly environment: (name: string) => string | undefined;
   readonly hostName: () => string;
-  /** Number of the account that the process runs as; `null` on Windows. */
-  readonly uid: () => number | null;
+  readonly uid: () => number | null; // number of the account that the process runs as; `null` on Windows
 }
 
 /** Warning of `serve` and `check`. */

@@ -18,8 +18,7 @@ export const SYSTEM_IO: CommandIo = {
   askSecret,
 };
 
-/** Cached: a running service drops its permission for the environment. */
-let journal: boolean | undefined;
+let journal: boolean | undefined; // cached: a running service drops its permission for the environment
 
 function forStandardError(text: string): string {
   journal ??= isJournal(2, SYSTEM_INFO.environment);

@@ -37,8 +37,7 @@ export interface Key<T> {
   readonly absent: { readonly value: T } | undefined; // `undefined`: the key is required
   /** Whether an empty value of an optional key counts as absent, as in the Java service. */
   readonly emptyIsAbsent: boolean;
-  /** Returns a warning for a suspicious valid text. */
-  warning?(text: string): string | undefined;
+  warning?(text: string): string | undefined; // returns a warning for a suspicious valid text
   /** @param text Trimmed. @throws {UnexpectedValue} */
   parse(text: string, context: ValueContext): T;
 }

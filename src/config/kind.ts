@@ -152,7 +152,7 @@ export async function openAll<T extends { close(): void }>(
   const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
   const opened = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
   if (failures.length === 0) return opened;
-  opened.forEach((one) => one.close());
+  opened.forEach((each) => each.close());
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
 }
 

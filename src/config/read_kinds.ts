@@ -195,16 +195,16 @@ function checkTokens(
     const tokens = kind.sentTokens?.(config);
     return tokens === undefined ? [] : [{ name: config.name, tokens }];
   });
-  for (const one of receivers) {
-    const sees = one.tokens === "all"
+  for (const receiver of receivers) {
+    const sees = receiver.tokens === "all"
       ? ["all", "opaque", "own"]
-      : one.tokens === "opaque"
+      : receiver.tokens === "opaque"
       ? ["all", "opaque"]
       : [];
-    const other = receivers.find((other) => other !== one && sees.includes(other.tokens));
+    const other = receivers.find((other) => other !== receiver && sees.includes(other.tokens));
     if (other === undefined) continue;
     const expected =
-      `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
+      `${receiver.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
     return reader.warn(`${AUTHENTICATION.prefix}order`, expected);
   }
 }

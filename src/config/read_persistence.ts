@@ -7,8 +7,7 @@ import type { Known, Parts } from "./section_reader.ts";
 
 const IN_POSTGRES = "PGSQLPersist";
 
-/** Java classes for a local store. */
-const LOCAL_STORES: readonly string[] = ["H2Persist", "InMemory"];
+const LOCAL_STORES: readonly string[] = ["H2Persist", "InMemory"]; // Java classes for a local store
 
 /** Reports whether anything is persisted, by the file alone. */
 export function hasPersistence(reader: Pick<KeyReader, "entry">): boolean {

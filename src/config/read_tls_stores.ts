@@ -39,10 +39,10 @@ function warnOfProviders(
   authenticators: AuthenticationConfig["authenticators"],
   truststore: TruststoreConfig | undefined,
 ): void {
-  const asked = authenticators.find((authenticator) => "address" in authenticator);
-  if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
+  const provider = authenticators.find((authenticator) => "address" in authenticator);
+  if (provider === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
   const expected =
-    `the service checks revocation lists for clients and daemons, but not for ${asked.name} and other identity providers`;
+    `the service checks revocation lists for clients and daemons, but not for ${provider.name} and other identity providers`;
   reader.warn(`${TRUSTSTORE.prefix}crlMode`, expected, "REQUIRE");
 }
 

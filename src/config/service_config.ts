@@ -189,7 +189,7 @@ export type AuditDestination =
   | { readonly to: "file"; readonly path: string }
   | { readonly to: "console" | "journal" }
   | { readonly to: "syslog"; readonly address: string }; // `tls://host:port`
-export type AuditConfig = { readonly required: boolean } & AuditDestination;
+type AuditConfig = { readonly required: boolean } & AuditDestination;
 
 export interface ControlConfig {
   readonly enabled: boolean;

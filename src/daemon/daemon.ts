@@ -52,13 +52,11 @@ interface DaemonRole {
 }
 
 const SECOND = 1000;
-/** Ping interval while down. */
-const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
+const PROBE_MS = { least: 4 * SECOND, spread: SECOND }; // ping interval while down
 /** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
 const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
 const REFRESH_MS = 600 * SECOND; // refresh interval of version and limit, with or without traffic
-/** Delay of the ping after a failed request. */
-const RECHECK_MS = { least: 0, spread: SECOND };
+const RECHECK_MS = { least: 0, spread: SECOND }; // delay of the ping after a failed request
 const TRIAL_MS = SECOND; // interval of trials by requests while all instances are down
 
 const NOT_CHECKED = "not checked yet";

@@ -1,12 +1,7 @@
 import type { Socket } from "node:net";
 
-export interface BackPressure {
-  stop(): void;
-  start(): void;
-}
-
 /** Flow control. On Deno 2.9, `pause()` of a TLS socket keeps reading, so this stops the TCP handle below. */
-export function backPressureOf(socket: Socket): BackPressure {
+export function backPressureOf(socket: Socket): { stop(): void; start(): void } {
   const transport = member(member(socket, "_handle"), "_parent");
   const stop = member(transport, "readStop");
   const start = member(transport, "readStart");

@@ -28,12 +28,6 @@ const LINGER_MS = 2_000; // time for a refused client to read the response
 const PEER_CACHE_MS = 60_000; // cache time of checked certificates
 const UNREAD: HeaderContext = { method: undefined, headers: new HeaderList() };
 
-interface CheckedPeer {
-  readonly peer: Peer;
-  readonly tls: EdgeTls | undefined;
-  readonly until: number;
-}
-
 interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
   readonly clock?: Clock; // for certificate validity
   readonly answer: Handler;
@@ -47,7 +41,7 @@ export class HttpsEdge {
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new Map<Socket, RequestGate>(); // of all open connections
-  readonly #peers = new WeakMap<Socket, CheckedPeer>();
+  readonly #peers = new WeakMap<Socket, { peer: Peer; tls: EdgeTls | undefined; until: number }>();
   readonly #refusals = new Counters();
   readonly #drainer = new BodyDrainer();
   readonly #texts: AnswerText;

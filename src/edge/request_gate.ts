@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { HttpError, httpError } from "../model/http_error.ts";
-import { type BackPressure, backPressureOf } from "./back_pressure.ts";
+import { backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_head.ts";
 
 const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
@@ -13,7 +13,7 @@ const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
  */
 export class RequestGate {
   response: ServerResponse | undefined; // of the current request, until its end
-  readonly #backPressure: BackPressure;
+  readonly #backPressure: ReturnType<typeof backPressureOf>;
   readonly #parse: (bytes: Buffer) => void;
   readonly #line = new RequestLine();
   #held: Buffer[] = []; // early bytes

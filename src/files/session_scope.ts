@@ -1,5 +1,5 @@
 import type { SessionScope } from "../daemon/session/session_client.ts";
-import { nameOf, parentOf } from "../model/absolute_path.ts";
+import { nameOf, parentOf, protectEnd } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
 import { excludePatterns, includePatterns, type PathLimits } from "./path_limits.ts";
 import {
@@ -71,9 +71,9 @@ function narrowing(directory: string, patterns: readonly string[]): readonly str
 }
 
 function common(these: readonly string[], those: readonly string[]): readonly string[] {
-  const patterns = these.flatMap((one) =>
+  const patterns = these.flatMap((pattern) =>
     those.flatMap((other) => {
-      const both = commonPatterns(one, other);
+      const both = commonPatterns(pattern, other);
       if (both === undefined) {
         throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes of then and now cross");
       }
@@ -90,9 +90,4 @@ function excludesWithin(directory: string, limits: readonly PathLimits[]): strin
     throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's excludes cut across the shared directory");
   }
   return relevant.join(":");
-}
-
-/** The daemon trims patterns: a last component `.` protects blanks at the end. */
-function protectEnd(pattern: string): string {
-  return /\s$/u.test(pattern) ? `${pattern}/.` : pattern;
 }

@@ -42,11 +42,11 @@ export class SharedClock extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, elapsed, learned = () => {}, log } = this.parts;
-    const asked = elapsed();
+    const sentAt = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
     // The reply's time is in the middle between request and reply, give or take half the round trip.
-    const errorMs = (at - asked) / 2;
+    const errorMs = (at - sentAt) / 2;
     const time = Number(found?.["now"]) + errorMs;
     const isBetter = errorMs <= Math.max(GOOD_MS, this.#asOf?.errorMs ?? Infinity);
     if (isBetter || Math.abs(this.read() - time) > errorMs) this.#asOf = { time, at, errorMs };

@@ -20,8 +20,7 @@ export abstract class BufferedLines {
     this.retry();
   }
 
-  /** Writes the kept lines. */
-  abstract retry(): void;
+  abstract retry(): void; // writes the kept lines
 
   /** Writes what it can and closes. Returns the rest. */
   abstract close(): Promise<readonly string[]>;

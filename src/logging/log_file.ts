@@ -33,7 +33,7 @@ export class LogFile {
     const text = this.#formatted(lines);
     const count = text.split("\n").length - 1;
     if (this.prefersFile && this.#append(text, count)) return;
-    attempt(this.#sinks.console, count, () => this.console(text));
+    tryWrite(this.#sinks.console, count, () => this.console(text));
     if (!this.prefersFile) this.#append(text, count);
   }
 
@@ -73,12 +73,12 @@ export class LogFile {
 
   #append(text: string, count: number): boolean {
     const file = this.#file;
-    if (file !== undefined) attempt(this.#sinks.file, count, () => file.append(text), file.path);
+    if (file !== undefined) tryWrite(this.#sinks.file, count, () => file.append(text), file.path);
     return file !== undefined && !this.#sinks.file.failing;
   }
 }
 
-function attempt(sink: Sink, lines: number, write: () => void, to?: string): void {
+function tryWrite(sink: Sink, lines: number, write: () => void, to?: string): void {
   try {
     write();
   } catch (error) {

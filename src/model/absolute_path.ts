@@ -54,6 +54,11 @@ export function nameOf(path: string): string {
   return bare.slice(bare.lastIndexOf("/") + 1);
 }
 
+/** Appends `/.` to a path or pattern that ends in a blank, which daemons would trim. */
+export function protectEnd(path: string): string {
+  return /\s$/u.test(path) ? `${path}/.` : path;
+}
+
 /** Returns the path without trailing slash; the root stays `/`. */
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

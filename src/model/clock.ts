@@ -1,6 +1,11 @@
 /** Time in milliseconds since the epoch; injected, so that tests can move it. */
 export type Clock = () => number;
 
+/** Returns the current time in whole seconds since the epoch. */
+export function epochSeconds(clock: Clock): number {
+  return Math.floor(clock() / 1000);
+}
+
 /** Latest time that a date can hold, in seconds since the epoch. */
 export const LAST_SECOND = 8.64e12;
 

@@ -6,8 +6,7 @@ export interface ErrorRow {
   readonly headers?: Readonly<Record<string, string>>; // further response headers, with `{parameters}`
 }
 
-/** Headers of errors after which the connection ends. */
-const CLOSES = { Connection: "close" } as const;
+const CLOSES = { Connection: "close" } as const; // headers of errors after which the connection ends
 
 /** Returns a temporary error. @param seconds Until the next attempt; may be a `{parameter}`. */
 function temporary<const T extends string, const S extends string>(status: number, seconds: S, text: T) {

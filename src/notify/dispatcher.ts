@@ -27,14 +27,12 @@ interface DispatcherParts {
 
 /** Delivers the notifications for one destination, as far as no other instance holds the lease of a stream. */
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
   readonly #poller: Poller;
   readonly #closing = new AbortController();
   #polls = 0;
   #pollSoon: (() => void) | undefined;
 
-  constructor(readonly destination: Destination, parts: DispatcherParts) {
-    this.#parts = parts;
+  constructor(readonly destination: Destination, readonly parts: DispatcherParts) {
     const { schedule, log } = parts;
     this.#poller = new Poller({
       poll: () => this.poll(),
@@ -52,7 +50,7 @@ export class Dispatcher {
 
   /** Delivers the notifications that are due. @throws {DatabaseFailure} */
   async poll(): Promise<void> {
-    const { outbox, sinks } = this.#parts;
+    const { outbox, sinks } = this.parts;
     const expired = this.#polls++ % POLLS_PER_EXPIRY === 0 ? await outbox.expire() : [];
     for (const name of expired) {
       sinks.of(name).failed(new Error("not delivered within three days"), undefined, 1);
@@ -68,7 +66,7 @@ export class Dispatcher {
 
   /** Delivers the notifications of a stream in order, until one fails or its turn ends. */
   async #deliverFrom(head: Notification): Promise<void> {
-    const { outbox, elapsed = stopwatch } = this.#parts;
+    const { outbox, elapsed = stopwatch } = this.parts;
     const end = elapsed() + TURN_MS;
     for (let next: Notification | undefined = head; next !== undefined;) {
       const batch = await outbox.batchOf(next, this.destination);
@@ -81,7 +79,7 @@ export class Dispatcher {
 
   /** @returns Milliseconds until the next attempt; undefined if there is none. */
   async #attempt(first: Notification, batch: readonly Notification[]): Promise<number | undefined> {
-    const { sinks, log, attemptMs = ATTEMPT_MS } = this.#parts;
+    const { sinks, log, attemptMs = ATTEMPT_MS } = this.parts;
     const { name, host } = this.destination;
     const closing = this.#closing.signal;
     if (closing.aborted) return 0;
@@ -95,10 +93,10 @@ export class Dispatcher {
         sinks.of(name).written();
         return undefined;
       }
-      const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
+      const retryAfterSeconds = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
       sinks.of(name).failed(error, host);
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), MAX_PAUSE_MS);
-      return Math.max(pauseMs, asked * 1000);
+      return Math.max(pauseMs, retryAfterSeconds * 1000);
     }
     sinks.of(name).written();
     return undefined;

@@ -29,8 +29,7 @@ function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
 }
 
 export interface TlsConnection {
-  /** Next bytes; `undefined` at the end. */
-  read(): Promise<Uint8Array | undefined>;
+  read(): Promise<Uint8Array | undefined>; // next bytes; `undefined` at the end
   write(bytes: Uint8Array): Promise<void>;
   close(): void;
 }

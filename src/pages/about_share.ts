@@ -12,9 +12,8 @@ export function aboutShare(
 ): Markup {
   const end = expires * 1000;
   const says = TEXTS.listing;
-  return markup`${says.sharedBy} ${named(owner, ownerName)}${
-    expires > 0 && markup`, ${says.until} ${when(end, now)}`
-  }`;
+  const until = expires > 0 && markup`, ${says.until} ${when(end, now)}`;
+  return markup`${says.sharedBy} ${named(owner, ownerName)}${until}`;
 }
 
 /** Returns links from the shared directory to the current one. @param last Whether the last one is the current page. */
@@ -22,15 +21,12 @@ export function trailLinks(
   trail: Listing["trail"],
   { last = true }: { readonly last?: boolean } = {},
 ): Markup {
-  return markup`<nav aria-label="${TEXTS.listing.trail}"><ol class="trail">${
-    trail.map(({ name, href }, i) =>
-      markup`<li>${
-        last && i === trail.length - 1
-          ? markup`<span aria-current="page">${isolated(name)}</span>`
-          : markup`<a href="${href}">${isolated(name)}</a>`
-      }</li>`
-    )
-  }</ol></nav>`;
+  const links = trail.map(({ name, href }, i) =>
+    last && i === trail.length - 1
+      ? markup`<li><span aria-current="page">${isolated(name)}</span></li>`
+      : markup`<li><a href="${href}">${isolated(name)}</a></li>`
+  );
+  return markup`<nav aria-label="${TEXTS.listing.trail}"><ol class="trail">${links}</ol></nav>`;
 }
 
 /** Returns the name of a share's owner. */

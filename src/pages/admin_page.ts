@@ -10,7 +10,7 @@ import { readOwnForm } from "../resource/form.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
 import { redirect } from "../resource/text_response.ts";
-import { factList, ownForm, section, table } from "./elements.ts";
+import { choiceField, factList, ownForm, section, table } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, when } from "./quantities.ts";
@@ -131,7 +131,7 @@ function banTable(
     bans.map((ban) => {
       const { user, address, reason, failures, until } = ban;
       // Callers typed the names of failed logins; an administrator typed those of manual bans.
-      const shown = user === undefined || reason === "operator" ? user : admin.shown(user);
+      const shown = user === undefined || reason === "operator" ? user : admin.parts.shown(user);
       const facts = [name(shown), address, SAYS.reasons[reason].with({ count: failures }), when(until, now)];
       return call.signIn === undefined
         ? facts
@@ -144,17 +144,11 @@ function liftForm(
   call: Call,
   { user = "", address = "" }: { readonly user: string | undefined; readonly address: string | undefined },
 ): Content {
-  return ownForm(
-    call,
-    "admin/bans",
-    markup`<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${
-      address.replace("/64", "")
-    }">
-<button class="plain" name="do" value="lift" aria-label="${
-      SAYS.liftNamed.with({ name: [user, address].join(" ").trim() })
-    }">${SAYS.lift}</button>`,
-    "",
-  );
+  const label = SAYS.liftNamed.with({ name: [user, address].join(" ").trim() });
+  const fields = markup`<input type="hidden" name="user" value="${user}">
+<input type="hidden" name="address" value="${address.replace("/64", "")}">
+<button class="plain" name="do" value="lift" aria-label="${label}">${SAYS.lift}</button>`;
+  return ownForm(call, "admin/bans", fields, "");
 }
 
 function banForm(call: Call): Markup {
@@ -164,10 +158,7 @@ function banForm(call: Call): Markup {
 <p><label for="address">${SAYS.address}</label>
 <input id="address" name="address" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="45" aria-describedby="address-help"></p>
 <p id="address-help" class="quiet">${SAYS.addressHelp}</p>
-<p><label for="for">${SAYS.howLong}</label>
-<select id="for" name="for">${
-    TERMS.map((term) => markup`<option value="${term}">${SAYS.terms[term]}</option>`)
-  }</select></p>
+${choiceField("for", SAYS.howLong, TERMS.map((term) => [term, SAYS.terms[term]]))}
 <p><button name="do" value="ban">${SAYS.ban}</button> <button class="plain" name="do" value="lift">${SAYS.lift}</button></p>`;
   return markup`<h3>${SAYS.ban}</h3>
 ${ownForm(call, "admin/bans", fields)}`;
@@ -180,7 +171,7 @@ function failureTable(admin: AdminApi, now: number): Markup {
     SAYS.failures,
     [SAYS.user, SAYS.address, SAYS.count, SAYS.last],
     failures.map(({ user, address, failures, at }) => [
-      name(user && admin.shown(user)),
+      name(user && admin.parts.shown(user)),
       address,
       failures,
       when(at, now),
@@ -190,12 +181,10 @@ function failureTable(admin: AdminApi, now: number): Markup {
 
 function reservations(servers: readonly ServerFacts[], now: number): Content {
   const lines = servers.flatMap(({ name: server, reservations }) =>
-    reservations.list().map((each) =>
-      markup`<li>${server}: ${reservationInWords(each, now)}, ${
-        SAYS.forAccounts.with({ names: each.uids.join(", ") })
-      }</li>
-`
-    )
+    reservations.list().map((each) => {
+      const accounts = SAYS.forAccounts.with({ names: each.uids.join(", ") });
+      return markup`<li>${server}: ${reservationInWords(each, now)}, ${accounts}</li>\n`;
+    })
   );
   return lines.length === 0 ? markup`<p>${SAYS.noReservations}</p>` : markup`<ul>${lines}</ul>`;
 }

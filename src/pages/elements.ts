@@ -35,6 +35,17 @@ export function factList(rows: readonly (readonly [term: Content, value: Content
   return markup`<dl>${given.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
+/** Returns a labelled choice. @param options Values with their texts. */
+export function choiceField(
+  name: string,
+  label: Content,
+  options: readonly (readonly [value: string | number, text: Content])[],
+): Markup {
+  const choices = options.map(([value, text]) => markup`<option value="${value}">${text}</option>`);
+  return markup`<p><label for="${name}">${label}</label>
+<select id="${name}" name="${name}">${choices}</select></p>`;
+}
+
 /** Returns the owner's note, if there is one. */
 export function noteOf(note: string | undefined): Content {
   return note !== undefined && markup`<p class="note">${isolated(note)}</p>`;

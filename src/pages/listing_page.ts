@@ -108,11 +108,12 @@ ${query.descending && markup`<input type="hidden" name="desc" value="">`}
 }
 
 function parts({ query, next }: Entries): Content {
-  const first = listingQueryText({ ...query, after: undefined });
-  return (query.after !== undefined || next !== undefined) &&
-    markup`<p class="parts">${
-      query.after !== undefined && markup`<a rel="first" href="?${first}">${SAYS.first}</a> `
-    }${next !== undefined && markup`<a rel="next" href="${next}">${SAYS.next}</a>`}</p>`;
+  if (query.after === undefined && next === undefined) return undefined;
+  const href = `?${listingQueryText({ ...query, after: undefined })}`;
+  const first = query.after !== undefined && markup`<a rel="first" href="${href}">${SAYS.first}</a> `;
+  return markup`<p class="parts">${first}${
+    next && markup`<a rel="next" href="${next}">${SAYS.next}</a>`
+  }</p>`;
 }
 
 /** Returns a column heading that sorts, or reverses the order. */
@@ -121,11 +122,9 @@ function column({ query }: Entries, order: Order, says: Content): Markup {
   const descending = chosen && !query.descending;
   const href = `?${listingQueryText({ order, descending, find: query.find })}`;
   const sorted = chosen ? query.descending ? "descending" : "ascending" : "none";
-  return markup`<th scope="col" aria-sort="${sorted}" class="${
-    order === "size" && "number"
-  }"><a href="${href}">${says}</a>${
-    chosen && markup` <span aria-hidden="true">${query.descending ? "↓" : "↑"}</span>`
-  }</th>`;
+  const style = order === "size" && "number";
+  const arrow = chosen && markup` <span aria-hidden="true">${query.descending ? "↓" : "↑"}</span>`;
+  return markup`<th scope="col" aria-sort="${sorted}" class="${style}"><a href="${href}">${says}</a>${arrow}</th>`;
 }
 
 function caption({ query, shown, complete, omitted }: Entries): Content {
@@ -140,20 +139,18 @@ function caption({ query, shown, complete, omitted }: Entries): Content {
 function row(entry: ListingEntry, { zone }: Pick<Entries, "zone">, { previews, actions }: EntryOptions) {
   const { name, directory, size: bytes, modified, href } = entry;
   const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
+  const [day, minute] = [modified?.slice(0, 10), modified?.slice(11, 16)];
+  const instant = Number.isNaN(at) ? modified : new Date(at).toISOString();
   const time = modified !== undefined &&
-    markup`<time datetime="${Number.isNaN(at) ? modified : new Date(at).toISOString()}">${
-      modified.slice(0, 10)
-    }<span class="clock"> ${modified.slice(11, 16)}</span></time>`;
+    markup`<time datetime="${instant}">${day}<span class="clock"> ${minute}</span></time>`;
   const query = directory || !previews ? undefined : previewQuery(name, bytes);
+  const shown = isolated(name);
   const look = query !== undefined &&
-    markup` <a class="look" href="${href}?${query}">${SAYS.preview}<span class="hidden"> ${
-      isolated(name)
-    }</span></a>`;
-  return markup`<tr><td><a href="${href}">${isolated(name)}${
+    markup` <a class="look" href="${href}?${query}">${SAYS.preview}<span class="hidden"> ${shown}</span></a>`;
+  const last = actions && markup`<td>${actions(entry)}</td>`;
+  return markup`<tr><td><a href="${href}">${shown}${
     directory && "/"
   }</a>${look}</td><td class="time">${time}</td>
-<td class="number">${bytes !== undefined && size(bytes)}</td>${
-    actions !== undefined && markup`<td>${actions(entry)}</td>`
-  }</tr>
+<td class="number">${bytes !== undefined && size(bytes)}</td>${last}</tr>
 `;
 }

@@ -82,13 +82,12 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 }
 
 function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHealth): Markup {
-  const { home } = TEXTS;
   const sentences = [
     instances.serving < instances.total
-      ? home.someInstances.with({ up: instances.serving, all: instances.total })
-      : home.instances.with({ count: instances.total }),
-    ...(configurationsDiffer ? [home.differ] : []),
-    ...(degraded ? [home.degraded] : []),
+      ? SAYS.someInstances.with({ up: instances.serving, all: instances.total })
+      : SAYS.instances.with({ count: instances.total }),
+    ...(configurationsDiffer ? [SAYS.differ] : []),
+    ...(degraded ? [SAYS.degraded] : []),
   ];
   return markup`<p>${sentences.map((sentence) => [sentence, " "])}</p>`;
 }
@@ -126,10 +125,11 @@ async function serverSection(call: Call, server: ServerFacts, parts: StatusParts
   const { usable: up, total, available, version } = server.daemons.status();
   const known = call.caller.kind === "authenticated";
   const id = `server-${server.name}`;
+  const state = up
+    ? markup`<p class="state up">${SAYS.up}</p>`
+    : markup`<p class="state down">${SAYS.down}</p>`;
   return markup`<section aria-labelledby="${id}">
-<header><h2 id="${id}">${server.name}</h2><p class="state ${up ? "up" : "down"}">${
-    up ? SAYS.up : SAYS.down
-  }</p></header>
+<header><h2 id="${id}">${server.name}</h2>${state}</header>
 <p>${entry.description}</p>
 ${
     factList([
@@ -146,7 +146,7 @@ ${
       [SAYS.daemonVersion, known && version],
     ])
   }
-${list(SAYS.reservations, reservations(server, entry.uid, clock()))}
+${headedList(SAYS.reservations, reservations(server, entry.uid, clock()))}
 ${
     known && entry.refusal === undefined && sharing !== undefined && server.sharing &&
     await shares(call, server.name, sharing)
@@ -213,7 +213,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ) =>
     markup`<a href="${href}">${isolated(view.path)}</a>, ${TEXTS.shares.accessLevels[view.access]}, ${who}`;
   return [
-    list(
+    headedList(
       SAYS.ownShares,
       upTo(
         mine.filter(covered).map((share) =>
@@ -225,7 +225,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
         ),
       ),
     ),
-    list(
+    headedList(
       SAYS.sharedWithYou,
       upTo(
         accessible.filter(covered).map((share) =>
@@ -257,7 +257,7 @@ ${lines.slice(0, SHOWN_COMMANDS)}
 ${lines.slice(SHOWN_COMMANDS)}</details>`;
 }
 
-function list(title: Content, items: readonly Content[]): Content {
+function headedList(title: Content, items: readonly Content[]): Content {
   return items.length > 0 && markup`<h3>${title}</h3>
 <ul>${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }

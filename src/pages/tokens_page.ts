@@ -9,7 +9,7 @@ import { type Form, readOwnForm } from "../resource/form.ts";
 import { issueToken, listedTokens, revokeToken } from "../resource/token_list.ts";
 import { type CertificateParts, showCertificate } from "../resource/ssh_certificate.ts";
 import { redirect } from "../resource/text_response.ts";
-import { ownForm, section, table } from "./elements.ts";
+import { choiceField, ownForm, section, table } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { when } from "./quantities.ts";
@@ -27,9 +27,28 @@ export interface TokenPageParts {
 
 const HOURS = [1, 8, 24];
 
-/** Serves `GET /tokens`. */
-export function tokensPage(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
-  return pageWith(call, parts, undefined);
+/** Serves `GET /tokens`. @param made Section about a change that the user has just made. */
+export async function tokensPage(call: Call, parts: TokenPageParts, made?: Content): Promise<HttpResponse> {
+  const listed = parts.registry && await listedTokens(call, parts.registry);
+  const now = parts.facts.clock();
+  return pageResponse(call, {
+    title: SAYS.title,
+    current: "tokens",
+    body: [
+      made,
+      section(
+        "own",
+        SAYS.own,
+        listed === undefined
+          ? markup`<p>${SAYS.notKept}</p>`
+          : listed.length === 0
+          ? markup`<p>${SAYS.none}</p>`
+          : tokenTable(call, listed, now),
+      ),
+      parts.tokens !== undefined && call.signIn !== undefined && newTokenForm(call, parts),
+      parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
+    ],
+  });
 }
 
 /** Serves `POST /tokens`: issues a token and shows it once. */
@@ -38,7 +57,7 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
   const { body } = await issueToken({ ...call, query: tokenQuery(form) }, parts.tokens);
   const shown = markup`<p>${SAYS.shownOnce}</p>
 <pre><code>${String(body)}</code></pre>`;
-  return await pageWith(call, parts, section("made", SAYS.made, shown));
+  return await tokensPage(call, parts, section("made", SAYS.made, shown));
 }
 
 /** Serves `POST /tokens/<id>`: revokes a token of the caller. */
@@ -62,7 +81,7 @@ export async function showCertificateByForm(call: Call, parts: TokenPageParts): 
   const taken = markup`<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
     !isEndless && markup`, ${SAYS.certificateUntil} ${when(end, parts.facts.clock())}`
   }</p>`;
-  return await pageWith(call, parts, section("shown", SAYS.certificateTaken, taken));
+  return await tokensPage(call, parts, section("shown", SAYS.certificateTaken, taken));
 }
 
 function certificateForm(call: Call): Markup {
@@ -93,39 +112,12 @@ function tokenQuery(form: Form): URLSearchParams {
   return query;
 }
 
-async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
-  const listed = parts.registry && await listedTokens(call, parts.registry);
-  const now = parts.facts.clock();
-  return pageResponse(call, {
-    title: SAYS.title,
-    current: "tokens",
-    body: [
-      made,
-      section(
-        "own",
-        SAYS.own,
-        listed === undefined
-          ? markup`<p>${SAYS.notKept}</p>`
-          : listed.length === 0
-          ? markup`<p>${SAYS.none}</p>`
-          : tokenTable(call, listed, now),
-      ),
-      parts.tokens !== undefined && call.signIn !== undefined && form(call, parts),
-      parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
-    ],
-  });
-}
-
 function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Markup {
-  const revocation = ({ id, name }: ListedToken) =>
-    ownForm(
-      call,
-      `tokens/${encodeURIComponent(id)}`,
-      markup`<button class="plain" aria-label="${
-        SAYS.revokeNamed.with({ name: name ?? SAYS.nameless })
-      }">${SAYS.revoke}</button>`,
-      "",
-    );
+  const revocation = ({ id, name }: ListedToken) => {
+    const label = SAYS.revokeNamed.with({ name: name ?? SAYS.nameless });
+    const button = markup`<button class="plain" aria-label="${label}">${SAYS.revoke}</button>`;
+    return ownForm(call, `tokens/${encodeURIComponent(id)}`, button, "");
+  };
   return table(
     SAYS.own,
     [SAYS.name, SAYS.ends, SAYS.lastUsed, SAYS.restrictions, ""],
@@ -150,23 +142,16 @@ export function restrictionsText({ activity, paths, servers, address }: TokenRes
   return given.length === 0 ? SAYS.everything : given.map((each, i) => [i > 0 && " · ", each]);
 }
 
-function form(call: Call, { servers }: TokenPageParts): Markup {
+function newTokenForm(call: Call, { servers }: TokenPageParts): Markup {
+  const activities = (["read", "write", "all"] as const).map((name) =>
+    [name, SAYS.activities[name]] as const
+  );
+  const names = [...servers.keys()].map((name) => [name, name] as const);
   const fields = markup`<p><label for="name">${SAYS.name}</label>
 <input id="name" name="name" autocomplete="off" maxlength="100"></p>
-<p><label for="hours">${SAYS.lifetime}</label>
-<select id="hours" name="hours">${
-    HOURS.map((count) => markup`<option value="${count}">${SAYS.hours.with({ count })}</option>`)
-  }</select></p>
-<p><label for="activity">${SAYS.activity}</label>
-<select id="activity" name="activity"><option value="">${SAYS.everything}</option>${
-    (["read", "write", "all"] as const).map((name) =>
-      markup`<option value="${name}">${SAYS.activities[name]}</option>`
-    )
-  }</select></p>
-<p><label for="server">${SAYS.server}</label>
-<select id="server" name="server"><option value="">${SAYS.allServers}</option>${
-    [...servers.keys()].map((name) => markup`<option>${name}</option>`)
-  }</select></p>
+${choiceField("hours", SAYS.lifetime, HOURS.map((count) => [count, SAYS.hours.with({ count })]))}
+${choiceField("activity", SAYS.activity, [["", SAYS.everything], ...activities])}
+${choiceField("server", SAYS.server, [["", SAYS.allServers], ...names])}
 <p><label for="path">${SAYS.path}</label>
 <input id="path" name="path" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="4000" aria-describedby="path-help"></p>
 <p id="path-help" class="quiet">${SAYS.pathHelp}</p>

@@ -26,10 +26,8 @@ export function describeReservations(
 ): readonly string[] {
   return all.filter(({ uids, to }) => uids.includes(uid) && at < to).map((reservation) => {
     const { name, uids, from, to, limitText } = reservation;
-    return `'${name}': users=[${uids.join(", ")}] from=${formatTime(from, zone)} to=${
-      formatTime(to, zone)
-    } ` +
-      `other_users_limit=${limitText}`;
+    const times = `from=${formatTime(from, zone)} to=${formatTime(to, zone)}`;
+    return `'${name}': users=[${uids.join(", ")}] ${times} other_users_limit=${limitText}`;
   });
 }
 

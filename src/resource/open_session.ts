@@ -84,12 +84,14 @@ async function addresses(
   }
   const plain = given.map(canonicalAddress);
   const unknown = given.filter((_, i) => plain[i] === undefined);
-  const looked = await names?.addressesOf(unknown, { caller: clientAddress, signal });
-  const dropped = looked === undefined ? unknown.length : looked.filter(({ length }) => length === 0).length;
+  const resolved = await names?.addressesOf(unknown, { caller: clientAddress, signal });
+  const dropped = resolved === undefined
+    ? unknown.length
+    : resolved.filter(({ length }) => length === 0).length;
   if (dropped > 0) {
-    const why = looked === undefined ? "are not looked up" : "have no address";
+    const why = resolved === undefined ? "are not looked up" : "have no address";
     log.info(`names of hosts in client ${why}`, { dropped });
   }
-  const found = [...plain.filter((address) => address !== undefined), ...looked?.flat() ?? []];
+  const found = [...plain.filter((address) => address !== undefined), ...resolved?.flat() ?? []];
   return found.length === 0 ? [clientAddress] : [...new Set(found)].slice(0, MAX_ADDRESSES);
 }

@@ -128,6 +128,6 @@ export function tokenFacts({ renewable, limited, lifetime, restrictions }: Token
 }
 
 /** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */
-export function certificate(pem: string | undefined): HttpResponse {
+export function certificateResponse(pem: string | undefined): HttpResponse {
   return pem === undefined ? emptyResponse({ status: 204 }) : textResponse(pem, PLAIN);
 }

@@ -18,19 +18,9 @@ export interface Answered {
 export class RequestObserver {
   readonly #durations = new Map<string, DurationHistogram>(); // by method, status and route, with blanks between
   readonly #counters = new Counters();
-  readonly #servers: ReadonlySet<string>;
-  readonly #audit: (record: AuditRecord) => void;
 
   /** @param servers Known servers; unknown names share a series. */
-  constructor(
-    { servers, audit }: {
-      readonly servers: readonly string[];
-      readonly audit: (record: AuditRecord) => void;
-    },
-  ) {
-    this.#servers = new Set(servers);
-    this.#audit = audit;
-  }
+  constructor(readonly servers: readonly string[], readonly audit: (record: AuditRecord) => void) {}
 
   answered(trace: Trace, answer: Answered): void {
     const { route } = trace;
@@ -68,7 +58,7 @@ export class RequestObserver {
     if (audit === undefined) return;
     const reason = failure?.code;
     const decision = failure === undefined ? "granted" : "refused";
-    const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
+    const server = this.servers.find((name) => name === facts.server) ?? "unknown";
     if (audit === "session") this.#counters.count("authserver_sessions_total", { server, decision });
     if (audit === "share") this.#counters.count("authserver_share_decisions_total", { server, decision });
     if (audit === "token") this.#counters.count("authserver_tokens_total", { decision });
@@ -79,7 +69,7 @@ export class RequestObserver {
       this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
     if (reason === "ERR_AUDIT_UNAVAILABLE") return; // else unknown clients could displace queued lines
-    this.#audit({
+    this.audit({
       ...facts,
       event: audit,
       decision,

@@ -31,12 +31,10 @@ export interface Service
   extends Pick<ServiceParts, "admin" | "adopt" | "renewTls" | "drain" | "retire" | "close"> {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  /** Returns and resets the counts. */
-  counted(): Increments;
+  counted(): Increments; // returns and resets the counts
   /** Sets whether audit lines cannot be written; see `container.audit.required`. */
   setAuditFailing(fails: boolean): void;
-  /** Announces to other instances that the whole service ends, not only this core. */
-  leave(): Promise<void>;
+  leave(): Promise<void>; // announces to other instances that the whole service ends, not only this core
 }
 
 /** Creates the service. @throws If a configured file is invalid, with a message for the operator. */
@@ -50,7 +48,7 @@ export async function createService(
     readonly kinds?: ServiceKinds;
   },
 ): Promise<Service> {
-  const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
+  const observer = new RequestObserver(options.config.servers.map(({ name }) => name), audit);
   const parts = await assemble(options, { log, clock, observer, kinds, publish });
   const requests = new Requests(parts, observer, log);
   const { admin, adopt, renewTls, drain, retire, close, cluster } = parts;
@@ -115,7 +113,7 @@ class Requests {
       ? withHeadersOf(failure, page)
       : await errorResponse(failure, requestId, accepted, asked);
     if (dn === undefined && claimed !== undefined) {
-      handling.facts = { ...handling.facts, user: this.parts.admin.shown(claimed) };
+      handling.facts = { ...handling.facts, user: this.parts.admin.parts.shown(claimed) };
     }
     if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
       response.headers.set("WWW-Authenticate", this.parts.challenge); // RFC 9110, 15.5.2

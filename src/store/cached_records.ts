@@ -21,8 +21,7 @@ interface CachedRecordsParts {
   readonly session: () => number;
   /** Reads records that changed since the `until` of an earlier read, or all. @throws {DatabaseFailure} */
   readonly read: (since?: number) => Promise<ReadRecords>;
-  /** Calls a listener after changes of the version. */
-  readonly onChange?: (listener: () => void) => void;
+  readonly onChange?: (listener: () => void) => void; // calls a listener after changes of the version
   readonly isReachable: () => boolean; // whether the store works and notifies of changes
   readonly elapsed: Stopwatch;
   readonly log: Logger;

@@ -88,10 +88,10 @@ async function readSome(
   const count = detailRows.length < DETAIL_BATCH
     ? inners.length
     : inners.indexOf(String(detailRows.at(-1)?.[inner]));
-  const whole = new Set(inners.slice(0, count));
+  const complete = new Set(inners.slice(0, count));
   const insert = function* () {
     if (first !== undefined) yield* rows(first, {});
-    const made = yield* insertRows(name, found.filter((row) => whole.has(String(row[inner]))), inner);
+    const made = yield* insertRows(name, found.filter((row) => complete.has(String(row[inner]))), inner);
     const news = new Set(made.map((row) => String(row[inner])));
     const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) => row);
     if (details !== undefined) yield* insertRows(details, ofNews, inner);
@@ -121,9 +121,9 @@ export function* insertRows(table: string, all: readonly Row[], returned: string
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
   for (const row of all) for (const column of columns) checkPlain(row[column], column);
-  const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${
-    columns.map((column) => `value ->> '${column}'`).join(", ")
-  } FROM json_each(:rows) WHERE TRUE ON CONFLICT DO NOTHING RETURNING ${returned}`;
+  const values = columns.map((column) => `value ->> '${column}'`).join(", ");
+  const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} FROM json_each(:rows) ` +
+    `WHERE TRUE ON CONFLICT DO NOTHING RETURNING ${returned}`;
   return yield* rows(sql, { rows: JSON.stringify(all) });
 }
 

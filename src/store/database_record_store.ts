@@ -40,15 +40,12 @@ const SQL = {
 
 /** Records in a database table. */
 export class DatabaseRecordStore implements RecordStore {
-  readonly #database: Database;
   #changes = 0; // own changes, which the database's version does not include
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+  constructor(readonly database: Database) {}
 
   version(): number {
-    return this.#database.version(TABLE) + this.#changes;
+    return this.database.version(TABLE) + this.#changes;
   }
 
   put(kind: string, { key, owner, made, ends, content }: StoredRecord, most: number): Promise<void> {
@@ -94,15 +91,15 @@ export class DatabaseRecordStore implements RecordStore {
   }
 
   purge(): Promise<number> {
-    return this.#counted(deleteInBatches(this.#database, SQL.purge));
+    return this.#counted(deleteInBatches(this.database, SQL.purge));
   }
 
   close(): void {
-    this.#database.close();
+    this.database.close();
   }
 
   #change<T>(work: () => SqlSteps<T>, lock?: string): Promise<T> {
-    return this.#counted(this.#database.change(work, { lock }));
+    return this.#counted(this.database.change(work, { lock }));
   }
 
   /** Counts a change, also if its outcome is unknown. */
@@ -111,7 +108,7 @@ export class DatabaseRecordStore implements RecordStore {
   }
 
   #read<T>(work: () => SqlSteps<T>): Promise<T> {
-    return this.#database.read(work).catch(rethrow);
+    return this.database.read(work).catch(rethrow);
   }
 }
 

@@ -21,7 +21,6 @@ export interface RecordStore {
   remove(kind: string, key: string): Promise<boolean>;
   /** Removes the records of an owner. @param before Only those made earlier, in seconds since the epoch. */
   removeOf(kind: string, owner: string, before?: number): Promise<number>;
-  /** Deletes expired records; returns their number. */
-  purge(): Promise<number>;
+  purge(): Promise<number>; // deletes expired records; returns their number
   close(): void;
 }

@@ -31,7 +31,6 @@ const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
 /** Bounded table of failures; evicts the record idle longest, one with a running wait last. */
 export class FailureTable<S> {
-  readonly #elapsed: Stopwatch;
   /** Records without a running wait, longest idle first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   readonly #waiting = new Map<string, FailureRecord<S>>(); // records whose wait was running when last checked
@@ -48,9 +47,7 @@ export class FailureTable<S> {
       readonly extraFree?: (key: string) => number; // further failures without a wait. Default: 0
       readonly clusterMembers?: () => number; // tables that count together and divide concurrent attempts. Default: 1
     },
-  ) {
-    this.#elapsed = options.elapsed;
-  }
+  ) {}
 
   failuresOf(key: string): number {
     return this.#recordOf(key)?.failures ?? 0;
@@ -75,7 +72,7 @@ export class FailureTable<S> {
 
   state(key: string): State {
     const record = this.#recordOf(key);
-    const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
+    const waitMs = record === undefined ? 0 : record.until - this.options.elapsed();
     if (waitMs > 0) return { waitMs, full: false };
     return (this.#inFlight.get(key) ?? 0) < this.#inFlightLimit(key, record?.failures ?? 0) ? READY : FULL;
   }
@@ -166,12 +163,12 @@ export class FailureTable<S> {
   }
 
   waiting(most = Infinity): FailureRecord<S>[] {
-    const now = this.#elapsed();
+    const now = this.options.elapsed();
     return this.#waiting.values().filter(({ until }) => until > now).take(most).toArray();
   }
 
   get waitingCount(): number {
-    const now = this.#elapsed();
+    const now = this.options.elapsed();
     return this.#waiting.values().reduce((count, { until }) => count + Number(until > now), 0);
   }
 
@@ -186,7 +183,7 @@ export class FailureTable<S> {
     before: Pick<FailureRecord<S>, "failures" | "until"> | undefined,
     subject: S,
   ): FailureRecord<S> {
-    const now = this.#elapsed();
+    const now = this.options.elapsed();
     const failures = (before?.failures ?? 0) + 1;
     const wait = this.waitAfter(key, failures);
     const until = wait > 0 ? Math.max(now + wait, before?.until ?? 0) : 0;
@@ -201,7 +198,7 @@ export class FailureTable<S> {
       this.forget(key);
       return undefined;
     }
-    if (record.until <= this.#elapsed() && this.#waiting.has(key)) this.#put(key, record);
+    if (record.until <= this.options.elapsed() && this.#waiting.has(key)) this.#put(key, record);
     return record;
   }
 
@@ -217,11 +214,11 @@ export class FailureTable<S> {
       const [oldest] = this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys();
       if (oldest !== undefined) this.forget(oldest);
     }
-    (record.until > this.#elapsed() ? this.#waiting : this.#watched).set(key, record);
+    (record.until > this.options.elapsed() ? this.#waiting : this.#watched).set(key, record);
   }
 
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    return Math.max(at, until) + this.options.policy.windowMs <= this.#elapsed();
+    return Math.max(at, until) + this.options.policy.windowMs <= this.options.elapsed();
   }
 }
 

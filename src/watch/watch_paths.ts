@@ -2,11 +2,6 @@ import { attempt } from "../model/attempt.ts";
 import { coalescedTimeout, type Schedule } from "../model/clock.ts";
 import { DEBOUNCE_MS, fingerprintOf } from "./watched_file.ts";
 
-/** Watch on paths by polling, see {@link watchFile}. */
-export interface PathsWatch {
-  close(): void;
-}
-
 const POLL_MS = 1500; // default polling interval, in milliseconds
 /** Pause before a failed callback is called again, since its cause may lie outside the paths. */
 const RETRY_MS = 300_000;
@@ -25,7 +20,7 @@ export function watchPaths(
     readonly failed?: (error: unknown) => void; // called if the callback throws
     readonly schedule?: Schedule;
   } = {},
-): PathsWatch {
+): { close(): void } {
   let known = fingerprints(paths());
   let seen = known;
   let closed = false;

@@ -34,10 +34,8 @@ export function fingerprintOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): 
 export interface WatchedFile<T> {
   readonly path: string;
   readonly current: T; // last good content
-  /** Checks the file now, without waiting for a quiet interval. */
-  check(): Promise<void>;
-  /** Stops at once and drops a running read. */
-  close(): void;
+  check(): Promise<void>; // checks the file now, without waiting for a quiet interval
+  close(): void; // stops at once and drops a running read
 }
 
 const DIAGNOSTICS = new Map<{ readonly path: string }, string>();

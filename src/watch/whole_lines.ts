@@ -23,8 +23,7 @@ export async function watchLines<T extends { readonly diagnostics: readonly Diag
  * @returns Throws `SyntaxError` besides what `parse` throws. For one file only, since it is stateful.
  */
 export function wholeLines<T>(parse: Parse<T>): Parse<T> {
-  /** Current text, which parsed lines retain anyway. */
-  let earlier = "";
+  let earlier = ""; // current text, which parsed lines retain anyway
   return async (text, file) => {
     if (endsWithinLine(text, earlier)) {
       throw new SyntaxError(

@@ -74,7 +74,7 @@ async function start(
 }
 
 async function drain(withinMs: number): Promise<void> {
-  await Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(withinMs)));
+  await Promise.all([edge, metricsEdge].map(async (running) => (await running)?.drain(withinMs)));
   worker?.flush();
   measurements?.report();
   post({ kind: "closed" });

@@ -84,7 +84,7 @@ function remoteEndpoints(config: ServiceConfig, ofKinds: readonly OfKind[]): End
       endpoints.push({ host: commandHost, port: commandPort });
       // Own sessions use the daemon's port; their data connections use any.
       if (!config.features.files && !config.sharing.servers.includes(name)) continue;
-      for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
+      for (const name of hostsOf(host)) endpoints.push({ host: name, port: undefined });
     }
   }
   for (const { config: configured, kind } of ofKinds) {

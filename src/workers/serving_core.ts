@@ -137,12 +137,12 @@ export class NoAnswer extends AdminRequestFailed {}
 export class AdminCalls {
   readonly #pending = new Map<number, (reply: AdminReply) => void>();
   #next = 1;
-  #closed = false;
+  closed = false;
 
   constructor(readonly send: (id: number, request: AdminRequest) => void) {}
 
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
-    if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));
+    if (this.closed) return Promise.reject(new NoAnswer("the core has ended"));
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       const settle = (reply: AdminReply) => {
@@ -164,12 +164,8 @@ export class AdminCalls {
     this.#pending.get(reply.id)?.(reply);
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   close(): void {
-    this.#closed = true;
+    this.closed = true;
     for (const [id, settle] of [...this.#pending]) settle({ id, failed: "the core has ended" });
   }
 }

@@ -14,8 +14,7 @@ interface SyslogOptions {
   readonly address: string; // `tls://host:port`
   readonly hostName: string;
   readonly log: Logger;
-  /** Returns configuration and certificates in use, which reloads replace. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot; // returns configuration and certificates in use, which reloads replace
   readonly writeMs?: number; // default: 10 s
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import { AppendFile } from "../logging/append_file.ts";
 import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
@@ -19,10 +19,7 @@ interface LastReload {
 
 const WORKERS = ["supervisor", "edge", "core"];
 
-interface ReportsConfig {
-  readonly logging: LoggingConfig;
-  readonly audit: AuditConfig;
-}
+type ReportsConfig = Pick<ServiceConfig, "logging" | "audit">;
 
 interface ReportsParts {
   /** Called when audit lines cannot be written any more, and when they can again. */

@@ -38,8 +38,7 @@ const BATCH_LINES = 200; // lines of a larger batch live through collections of 
 
 export interface WorkerLog {
   readonly log: Logger;
-  /** Sends pending lines; the last act of a worker. */
-  flush(): void;
+  flush(): void; // sends pending lines; the last act of a worker
 }
 
 /** Returns a logger that sends batches to the supervisor, which writes the file; it sends warnings and errors at once. */

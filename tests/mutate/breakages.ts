@@ -647,7 +647,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "a server that has become read-only stays in use",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead(
-      'this.#parts.unusable?.(); this.#disconnect("the server takes no changes any more");',
+      'this.parts.unusable?.(); this.#disconnect("the server takes no changes any more");',
       "",
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],

@@ -24,7 +24,7 @@ const LIST: Route = {
 
 function create() {
   const records: AuditRecord[] = [];
-  const observer = new RequestObserver({ servers: ["HPC"], audit: (record) => records.push(record) });
+  const observer = new RequestObserver(["HPC"], (record) => records.push(record));
   return {
     records,
     observer,

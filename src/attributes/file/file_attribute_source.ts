@@ -119,17 +119,14 @@ export async function fileAttributeSource(
 const MAX_ANSWERS = 2048; // cached results per version of the file
 
 class FileAttributeSource implements AttributeSource {
-  readonly #watched: WatchedFile<MapIndex>;
   #answers: { readonly of: MapIndex; readonly byName: BoundedMap<string, AttributeSet> } | undefined;
 
-  constructor(readonly name: string, watched: WatchedFile<MapIndex>) {
-    this.#watched = watched;
-  }
+  constructor(readonly name: string, readonly watched: WatchedFile<MapIndex>) {}
 
   attributesOf({ dn }: Identity): Promise<AttributeSet> {
     return Promise.try(() => {
       const name = this.#nameOf(dn);
-      const index = this.#watched.current;
+      const index = this.watched.current;
       if (this.#answers?.of !== index) this.#answers = { of: index, byName: new BoundedMap(MAX_ANSWERS) };
       return this.#answers.byName.getOrInsertComputed(name, () => {
         const entry = index.find(name);
@@ -139,8 +136,8 @@ class FileAttributeSource implements AttributeSource {
   }
 
   originOf({ dn }: Identity): WrittenName | undefined {
-    const entry = this.#watched.current.find(this.#nameOf(dn));
-    return entry && { file: this.#watched.path, line: entry.line, key: entry.key };
+    const entry = this.watched.current.find(this.#nameOf(dn));
+    return entry && { file: this.watched.path, line: entry.line, key: entry.key };
   }
 
   #nameOf(dn: string): string {
@@ -151,6 +148,6 @@ class FileAttributeSource implements AttributeSource {
   }
 
   close(): void {
-    this.#watched.close();
+    this.watched.close();
   }
 }

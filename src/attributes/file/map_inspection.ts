@@ -112,9 +112,8 @@ export function expectedName(name: string, servers?: readonly string[]): string 
   if (name === "mail") return undefined;
   const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
   if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
-  return `not an attribute of this service, and not used${
-    suggestion(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES])
-  }`;
+  const meant = suggestion(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES]);
+  return `not an attribute of this service, and not used${meant}`;
 }
 
 function expectedServer(server: string, servers: readonly string[] | undefined): string | undefined {

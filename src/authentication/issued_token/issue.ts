@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -153,7 +153,7 @@ export class TokenIssuer {
 
   /** Returns the times of a token from a login, and the latest end of its renewals, in seconds since the epoch. */
   #timesOf(login: Identity, { lifetime, renewable }: Pick<TokenRequest, "lifetime" | "renewable">) {
-    const now = Math.floor(this.options.clock() / 1000);
+    const now = epochSeconds(this.options.clock);
     const derived = Math.floor(this.options.derivedUntil(login)) - now;
     if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const latest = Math.min(this.#renewableUntil(login, now), now + derived);

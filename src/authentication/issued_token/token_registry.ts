@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Sink } from "../../logging/sink.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import type { Clock, Stopwatch } from "../../model/clock.ts";
+import { type Clock, epochSeconds, type Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
 import { httpError, isHttpError } from "../../model/http_error.ts";
@@ -193,10 +193,10 @@ export class TokenRegistry {
     const { before = -Infinity } = await this.#read(owner);
     // Copies in memory may still hold records that have expired, or were deleted by another instance.
     const counting = (await this.#records.list(REVOKED, owner))
-      .filter((record) => record.ends > this.#now() && sinceOf(record) > before);
+      .filter((record) => record.ends > epochSeconds(this.parts.clock) && sinceOf(record) > before);
     if (counting.length >= MOST_REVOKED) return await this.#revokeSoFar(owner);
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
-    const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
+    const record = { key: id, owner, made: epochSeconds(this.parts.clock), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED_STORED);
     this.#version = undefined;
     await this.#records.remove(TOKEN, id);
@@ -221,7 +221,13 @@ export class TokenRegistry {
   ): Promise<void> {
     if (this.#storedIssuer === fingerprint) return;
     const ends = Math.floor(validity.to / 1000);
-    const record = { key: fingerprint, owner: canonicalName, made: this.#now(), ends, content: { pem } };
+    const record = {
+      key: fingerprint,
+      owner: canonicalName,
+      made: epochSeconds(this.parts.clock),
+      ends,
+      content: { pem },
+    };
     await this.#records.put(ISSUER, record, MOST_ISSUERS);
     this.#storedIssuer = fingerprint;
   }
@@ -242,17 +248,13 @@ export class TokenRegistry {
     return this.#version.number;
   }
 
-  #now(): number {
-    return Math.floor(this.parts.clock() / 1000);
-  }
-
   /** Revokes everything issued until now by the clocks of all instances. */
   async #revokeSoFar(owner: string): Promise<void> {
     const tokens = await this.#records.list(TOKEN, owner.split("\n", 1)[0] ?? owner);
     const made = [...tokens, ...await this.#records.list(REVOKED, owner)].map(sinceOf);
     const { before: earlier = 0 } = await this.#read(owner);
     const before = Math.ceil(Math.max(this.parts.clock(), earlier, ...made));
-    const ends = this.#now() + this.parts.longest + CLOCK_TOLERANCE + 1;
+    const ends = epochSeconds(this.parts.clock) + this.parts.longest + CLOCK_TOLERANCE + 1;
     const latest = tokens.map((record) => tokenOf(record)?.latest ?? 0);
     await this.#records.raise(ALL_REVOKED, {
       key: owner,

@@ -149,7 +149,9 @@ class IssuedTokenAuthenticator implements Authenticator {
       }
       throw new InvalidToken("not signed with a shared secret of ours");
     }
-    const name = readName(issuer);
+    const name = attempt(() => canonicalDn(issuer), InvalidName, () => {
+      throw new InvalidToken("claim iss is not a DN");
+    });
     const now = this.options.clock();
     const own = this.#own.current;
     for (const candidate of [own, ...this.#trusted]) {
@@ -244,10 +246,4 @@ function checkedName(dn: string): string {
 function renewableUntil({ claims, expires }: SignedToken): number {
   const limit = claims.get("renewableUntil");
   return typeof limit === "number" ? limit : expires;
-}
-
-function readName(text: string): string {
-  return attempt(() => canonicalDn(text), InvalidName, () => {
-    throw new InvalidToken("claim iss is not a DN");
-  });
 }

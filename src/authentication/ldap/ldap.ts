@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { confusable } from "../../model/confusables.ts";
 import { sameName } from "../../model/distinguished_name.ts";
@@ -114,7 +114,7 @@ export class LdapAuthenticator implements Authenticator {
     return attempt(
       (): Answer<AuthenticationResult> => {
         const dn = checkIdentity(nameOf(entry, this.config.dnTemplate) ?? "");
-        const [proved, credential] = [Math.floor(sharedClock() / 1000), credentialOf(user, entry)];
+        const [proved, credential] = [epochSeconds(sharedClock), credentialOf(user, entry)];
         const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
         return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
       },

@@ -32,9 +32,9 @@ export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Prom
     if (jwksUri === undefined) found.push(await keysOf(provider));
   } catch (error) {
     if (!(error instanceof RemoteUnavailable)) throw error;
-    const asked = metadataAddresses(issuer).join(" and ");
+    const documents = metadataAddresses(issuer).join(" and ");
     const fix = "compare issuer with iss of the provider's tokens, character by character: asked " +
-      `${asked} (Keycloak: https://<host>/realms/<realm>)`;
+      `${documents} (Keycloak: https://<host>/realms/<realm>)`;
     return { ok: false, found: error.message, fix };
   }
   if ((opaqueTokens || askAlways) && address === undefined) {
@@ -78,10 +78,10 @@ async function probeSignIn(
     NEVER,
   );
   const page = new URL(await provider.authorizationEndpoint(PROBER));
-  const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, prompt: "none" };
+  const parameters = { response_type: "code", client_id: clientId, redirect_uri: redirect, prompt: "none" };
   const challenge = hash("sha256", verifier, "base64url");
   const proof = { state: "check", nonce: "check", code_challenge: challenge, code_challenge_method: "S256" };
-  for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
+  for (const [key, value] of Object.entries({ ...parameters, ...proof, scope: scopes.join(" ") })) {
     page.searchParams.set(key, value);
   }
   const status = await statusOf(http, page.href);
@@ -135,8 +135,8 @@ export async function probeEndpoint(
     return await probeWithoutCredentials(at, parts, (status) => [400, 401, 403].includes(status));
   }
   const { introspection } = config;
-  const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
-  const method = new OAuth(asked, httpParts(config, parts));
+  const probed = { ...config, address, issuer: undefined, opaqueTokens: true };
+  const method = new OAuth(probed, httpParts(config, parts));
   const authorization = { kind: "bearer", token: new Secret(UNKNOWN_TOKEN), route: "provider" } as const;
   try {
     const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);

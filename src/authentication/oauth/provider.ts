@@ -40,7 +40,7 @@ export function metadataAddresses(issuer: string): readonly string[] {
 
 /** Parses metadata. It must name the same issuer (OIDC Discovery 1.0, 4.3; RFC 8414, 3.3). @throws {InvalidReply} */
 export function readMetadata(body: string, issuer: string): ProviderMetadata {
-  const document = parse(body, "discovery document");
+  const document = parseJson(body, "discovery document");
   if (!isJsonObject(document)) throw new InvalidReply("the discovery document is no JSON object");
   if (document.issuer !== issuer) {
     const found = typeof document.issuer === "string" ? document.issuer.slice(0, 200) : "no issuer";
@@ -57,7 +57,7 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
   };
 }
 
-function parse(body: string, what: string): unknown {
+function parseJson(body: string, what: string): unknown {
   return attempt(() => JSON.parse(body), SyntaxError, (cause) => {
     throw new InvalidReply(`the ${what} is no JSON`, { cause });
   });
@@ -84,7 +84,7 @@ const MOST_OF_EXPONENT = 11;
 
 /** Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign (RFC 8725, 3.5). @throws {InvalidReply} */
 export function readKeys(body: string) {
-  const document = parse(body, "key set");
+  const document = parseJson(body, "key set");
   const listed: unknown = isJsonObject(document) ? document.keys : undefined;
   if (!Array.isArray(listed)) throw new InvalidReply("the key set is no JSON object with a list of keys");
   if (listed.length > MOST_KEYS) throw new InvalidReply(`more than ${MOST_KEYS} keys`);

@@ -66,7 +66,7 @@ function unmetIdentity(required: TokenRequirements, claim: Claims): Unmet | unde
   if (requiredAudience.length > 0 && audiences.length === 0) {
     return { reason: lacksClaim("requiredAudience", "aud"), advice: "audience" };
   }
-  if (requiredAudience.length > 0 && !audiences.some((one) => requiredAudience.includes(one))) {
+  if (requiredAudience.length > 0 && !audiences.some((audience) => requiredAudience.includes(audience))) {
     return { reason: "the token is not for the required audience", advice: "audience" };
   }
   if (requiredClient.length > 0) {
@@ -151,7 +151,7 @@ export function readCapabilities(claim: Claims, base: string): readonly Capabili
     })),
     ...modifiable.filter((path) => within(path, readable)).map((path) => ({ path, access: "all" as const })),
   ];
-  return [...new Map(all.map((one) => [`${one.access} ${one.path}`, one])).values()];
+  return [...new Map(all.map((each) => [`${each.access} ${each.path}`, each])).values()];
 }
 
 /** Returns a scope's directory with trailing slash; `undefined` if not normalised or with pattern characters. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -23,8 +23,7 @@ const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "dev
 /** Requests of an address group, and in all, in ten minutes: one guess in 13 million is a valid user code. */
 const REQUESTS = { all: 2000, perOwner: 20 };
 const MOST_STORED = 2 * REQUESTS.perOwner; // per address group: open ones of all instances, and some that have ended
-/** User codes that a user can enter in ten minutes. */
-const GUESSES = { all: 50_000, perOwner: 20 };
+const GUESSES = { all: 50_000, perOwner: 20 }; // user codes that a user can enter in ten minutes
 const MOST_DECISIONS = 20; // per user
 const REMEMBERED = 5000; // polled codes
 const TOLERANCE_MS = 1000; // by which a poll may come early
@@ -71,7 +70,7 @@ export class DeviceLogins {
     const records = this.parts.records();
     const [device, user] = [randomBytes(32).toString("base64url"), newUserCode()];
     const [key, userKey] = [digestOf(device), digestOf(user)];
-    const made = this.#now();
+    const made = epochSeconds(this.parts.clock);
     if (await records.get(USER_CODE, userKey) !== undefined) throw httpError("ERR_TOO_MANY_CODES");
     const recent = (await records.list(REQUEST, group)).filter((other) => other.made > made - CODE_SECONDS);
     if (recent.length >= REQUESTS.perOwner) throw httpError("ERR_TOO_MANY_CODES");
@@ -120,7 +119,7 @@ export class DeviceLogins {
     const decision = await records.get(DECISION, key);
     if (decision === undefined) {
       this.#polled.set(key, at);
-      return { kind: request.made + CODE_SECONDS <= this.#now() ? "expired" : "pending" };
+      return { kind: request.made + CODE_SECONDS <= epochSeconds(this.parts.clock) ? "expired" : "pending" };
     }
     this.#polled.delete(key);
     const isFirst = await records.remove(REQUEST, key);
@@ -147,10 +146,6 @@ export class DeviceLogins {
         typeof query === "string"
       ? { client, address, query, made: record.made }
       : undefined;
-  }
-
-  #now(): number {
-    return Math.floor(this.parts.clock() / 1000);
   }
 }
 

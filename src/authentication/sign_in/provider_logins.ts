@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 
 import type { Logger } from "../../logging/logger.ts";
 import { decodeBase64Url } from "../../model/base64.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import { type Clock, realTime, type Schedule, unlessAborted } from "../../model/clock.ts";
+import { type Clock, epochSeconds, realTime, type Schedule, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -102,7 +102,11 @@ export class ProviderLogins {
     }
     const { refreshToken } = session;
     if (refreshToken !== undefined) {
-      const content = { identity, sealed: sealed(token, { ...session, refreshToken }), checked: this.#now() };
+      const content = {
+        identity,
+        sealed: sealed(token, { ...session, refreshToken }),
+        checked: epochSeconds(this.parts.clock),
+      };
       await records.put(RENEWAL, { ...record, key, ends, content }, MAX_LOGINS);
     }
     return evicted;
@@ -129,7 +133,13 @@ export class ProviderLogins {
   async endedBy(via: string, { sub, sid }: EndedLogins): Promise<readonly EndedBrowser[]> {
     const owner = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
     const [records, made] = [this.parts.records(), Math.ceil(this.parts.clock())];
-    await records.raise(LOGOUT, { key: owner, owner, made, ends: this.#now() + LOGOUT_S, content: {} });
+    await records.raise(LOGOUT, {
+      key: owner,
+      owner,
+      made,
+      ends: epochSeconds(this.parts.clock) + LOGOUT_S,
+      content: {},
+    });
     return browsersIn(await records.list(AT_PROVIDER, owner));
   }
 
@@ -142,7 +152,7 @@ export class ProviderLogins {
 
   async #ask(token: string, record: StoredRecord): Promise<StoredIdentity | undefined> {
     const { log, renew, derivedUntil, schedule = realTime } = this.parts;
-    const [login, now] = [await this.#read(record.key), this.#now()];
+    const [login, now] = [await this.#read(record.key), epochSeconds(this.parts.clock)];
     if (login === undefined || now - login.checked < RENEWED_S) return login?.identity;
     const session = unsealed(token, login.sealed);
     if (session === undefined) return undefined;
@@ -164,9 +174,9 @@ export class ProviderLogins {
       renewal = await renew(login.identity, session, rotated);
     } catch (error) {
       log.warn("provider not asked about a browser that is signed in", { method: login.identity.via, error });
-      if (counts(this.#now() + LEASE_S)) return login.identity; // asked again after the lease
+      if (counts(epochSeconds(this.parts.clock) + LEASE_S)) return login.identity; // asked again after the lease
       await save({ askedUntil: 0 });
-      if (counts(this.#now())) return login.identity;
+      if (counts(epochSeconds(this.parts.clock))) return login.identity;
       throw httpError(
         "ERR_AUTHENTICATION_UNAVAILABLE",
         { seconds: 30, reason: "provider away for too long" },
@@ -180,7 +190,7 @@ export class ProviderLogins {
       const { identity } = renewal;
       const { authTime } = login.identity;
       const renewed = { ...identity, authTime: identity.authTime === "now" ? authTime : identity.authTime };
-      await save({ identity: renewed, checked: this.#now(), askedUntil: 0 });
+      await save({ identity: renewed, checked: epochSeconds(this.parts.clock), askedUntil: 0 });
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
@@ -217,10 +227,6 @@ export class ProviderLogins {
     return pending !== undefined && pending.made > made
       ? pending
       : { made, identity, sealed, checked, askedUntil };
-  }
-
-  #now(): number {
-    return Math.floor(this.parts.clock() / 1000);
   }
 }
 

@@ -1,3 +1,4 @@
+import { epochSeconds } from "../../model/clock.ts";
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { HostCookie } from "../../model/cookie.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
@@ -50,7 +51,7 @@ export class SignIns {
   /** Returns the browser's new secret. @throws {ERR_RECORD_STORE | ERR_LOGIN_NOT_DERIVABLE} */
   async begin({ identity, userName, session, began = this.parts.clock() }: ProvenLogin): Promise<string> {
     const token = randomBytes(16).toString("base64url");
-    const made = this.#now();
+    const made = epochSeconds(this.parts.clock);
     const derived = this.parts.derivedUntil(identity);
     const isRenewed = session?.refreshToken !== undefined;
     const longest = isRenewed ? this.parts.derivedUntil({ ...identity, proved: Infinity }) : derived;
@@ -95,7 +96,7 @@ export class SignIns {
     const { idleSeconds } = this.parts.limits;
     // The database reports failures; the last record stays valid.
     const active = () => void this.#recordActivity({ key, owner, made }).catch(() => {});
-    if (activity.ends - this.#now() < idleSeconds * (1 - ACTIVITY_STEP)) active();
+    if (activity.ends - epochSeconds(this.parts.clock) < idleSeconds * (1 - ACTIVITY_STEP)) active();
     return {
       identity: { ...left, browser: { id: key, ends } },
       userName: typeof userName === "string" ? userName : undefined,
@@ -149,12 +150,8 @@ export class SignIns {
 
   /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
   async #recordActivity(record: Pick<StoredRecord, "key" | "owner" | "made">): Promise<void> {
-    const ends = this.#now() + this.parts.limits.idleSeconds;
+    const ends = epochSeconds(this.parts.clock) + this.parts.limits.idleSeconds;
     await this.parts.records().put(ACTIVITY, { ...record, ends, content: {} }, MOST_OF_A_USER);
-  }
-
-  #now(): number {
-    return Math.floor(this.parts.clock() / 1000);
   }
 }
 

@@ -20,15 +20,14 @@ export interface Proof {
   readonly made?: number; // creation time in seconds since the epoch; absent: not stated, or in the future
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
-  /** Does the work of a verification. */
-  verifyDecoy(): Promise<unknown>;
+  verifyDecoy(): Promise<unknown>; // does the work of a verification
   admit?(): string | undefined; // returns why a verified proof may not be used
 }
 
 /** Search for the key of a proof. */
 export class KeyTrial {
   #worked = false;
-  #reason = "no key of the user made the signature";
+  reason = "no key of the user made the signature";
 
   constructor(
     readonly proof: Proof,
@@ -36,14 +35,6 @@ export class KeyTrial {
     readonly now: number,
     readonly revoked: RevokedKeys | undefined,
   ) {}
-
-  get reason(): string {
-    return this.#reason;
-  }
-
-  note(reason: string): void {
-    this.#reason = reason;
-  }
 
   /** Returns the first key that verifies the proof and meets its conditions. */
   async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
@@ -54,7 +45,7 @@ export class KeyTrial {
       const isRevoked = this.revoked?.revokesKey(key.publicKey);
       const reason = isRevoked ? "the key was revoked" : unmetCondition(key, this);
       if (reason === undefined) return key;
-      this.#reason = reason;
+      this.reason = reason;
     }
     return undefined;
   }

@@ -20,8 +20,7 @@ function error(key: string, expected: string, fix: string, found?: string): Find
   return [{ severity: "error", key, found, expected, fix }];
 }
 
-/** Permission bits in a digit of a mode. */
-const [READ, WRITE, ENTER] = [4, 2, 1];
+const [READ, WRITE, ENTER] = [4, 2, 1]; // permission bits in a digit of a mode
 
 /** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
 const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?=\/|$)/;

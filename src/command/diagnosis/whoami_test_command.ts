@@ -75,8 +75,8 @@ export const whoamiTestCommand = defineCommand({
 
 /** @returns `undefined` if no service runs. */
 async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
-  const asked = askRunning(given, { command: "ban list" }, BANS_MS);
-  const answer = await asked.catch(onError(CommandFailed, () => undefined));
+  const answer = await askRunning(given, { command: "ban list" }, BANS_MS)
+    .catch(onError(CommandFailed, () => undefined));
   if (answer === undefined) return undefined;
   return listAt(answer, "bans").flatMap((ban): Ban[] => {
     const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];

@@ -64,13 +64,9 @@ const importAll = defineCommand({
   using to = await openSharedDatabase(config, database);
   await to.read(() => rows("SELECT 1", {})); // fails early if the target does not answer
   io.stderr(`Copying ${directory}, which may take minutes\n`);
-  const { shares, records, bans } = await copyAll(directory, to);
-  return {
-    value: { shares, records, bans },
-    text: `Shares: ${countsText(shares)}\nTokens and others: ${countsText(records)}\nBans: ${
-      countsText(bans)
-    }\n`,
-  };
+  const value = await copyAll(directory, to);
+  const [shares, records, bans] = [value.shares, value.records, value.bans].map(countsText);
+  return { value, text: `Shares: ${shares}\nTokens and others: ${records}\nBans: ${bans}\n` };
 });
 
 /** Command `authserver database …`: manages the shared database. */

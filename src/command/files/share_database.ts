@@ -17,13 +17,10 @@ import { counted } from "../../model/text.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
-/**
- * Works on the share database, also of a running service, and the servers with sharing.
- * @param options.create Creates a missing database. @throws {CommandFailed}
- */
+/** Works on the shares of the servers with sharing, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */
 export async function withShareDatabase<T>(
   given: Pick<Given<"config", never>, "text">,
-  work: (database: { administration: ShareAdministration; servers: readonly string[] }) => Promise<T>,
+  work: (shares: { administration: ShareAdministration; servers: readonly string[] }) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
   const { file: main, config } = await usableConfiguration(given);
@@ -87,12 +84,9 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
     ...ended > 0 ? [`${ended} expired`] : [],
     ...refused > 0 ? [`${refused} not imported:`] : [],
   ];
-  return {
-    value: { added, present, ended, refused, diagnostics: why },
-    text: `${[`${counted(added, "share", "shares")} imported`, ...left].join(", ")}\n${
-      why.map((line) => `  ${line}\n`).join("")
-    }`,
-  };
+  const summary = [`${counted(added, "share", "shares")} imported`, ...left].join(", ");
+  const text = [summary, ...why.map((line) => `  ${line}`)].map((line) => `${line}\n`).join("");
+  return { value: { added, present, ended, refused, diagnostics: why }, text };
 }
 
 /** Returns the connection options of the shared database, as the service uses them. */

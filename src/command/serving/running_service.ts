@@ -10,7 +10,7 @@ import { ownControlSocket } from "../../workers/control_socket.ts";
 import { Operations, type OperationsConfig } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
 import { AS_ROOT, SYSTEM_INFO, type SystemInfo } from "../system_info.ts";
-import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
+import { watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
 import { inspectStart } from "../diagnosis/inspect.ts";
@@ -54,9 +54,11 @@ export async function startService(
     renewCertificates: async () => await (await started.promise).renewCertificates(),
     failed: async (error) => (await started.promise).rejected(error),
   });
-  const fail = (error: unknown) => {
+  const fail = (error: unknown): never => {
     watch.close();
-    return rethrowStartFailure(error);
+    if (!(error instanceof CannotStart)) throw error;
+    const status = error.permanent ? CONFIGURATION_ERROR : 1;
+    throw new CommandFailed(error.message, { cause: error, status });
   };
   const supervisor = await Supervisor.start(snapshot, options).catch(fail);
   const operations = await Operations.start(
@@ -79,12 +81,6 @@ export async function startService(
   return service;
 }
 
-function rethrowStartFailure(error: unknown): never {
-  if (!(error instanceof CannotStart)) throw error;
-  const status = error.permanent ? CONFIGURATION_ERROR : 1;
-  throw new CommandFailed(error.message, { cause: error, status });
-}
-
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
 function consoleFor({ environment }: SystemInfo): Console {
   const console = isJournal(1, environment) ? (text: string) => toConsole(forJournal(text)) : toConsole;
@@ -105,7 +101,7 @@ export class RunningService {
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
   #reloading: Promise<unknown> = Promise.resolve();
-  #awaited: PathsWatch | undefined; // files behind the last failed reload; a change triggers another
+  #awaited: { close(): void } | undefined; // files behind the last failed reload; a change triggers another
 
   constructor(
     readonly parts: {
@@ -251,8 +247,7 @@ interface Watched {
 }
 
 interface OnChange {
-  /** For configuration changes, and certificates that need a new core. */
-  readonly reload: () => unknown;
+  readonly reload: () => unknown; // for configuration changes, and certificates that need a new core
   readonly renewCertificates: () => unknown; // for own or trusted certificates
   readonly failed: (error: unknown) => void; // receives errors of both
 }
@@ -271,7 +266,7 @@ export function watchConfiguration(
   current: () => Watched,
   { reload, renewCertificates: renew, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
-): PathsWatch {
+): { close(): void } {
   const watchStores = (of: (watched: Watched) => readonly Store[], onChange: OnChange["reload"]) => {
     const seconds = ([store]: Store) => store?.updateIntervalSeconds ?? -1;
     const enabled = () => of(current()).filter((store) => seconds(store) >= 0);
@@ -301,5 +296,5 @@ export function watchConfiguration(
     ),
     watchStores(({ config, files }) => [[config.trustedAssertionIssuers, files.assertionIssuers]], reload),
   ];
-  return { close: () => watches.forEach((one) => one.close()) };
+  return { close: () => watches.forEach((each) => each.close()) };
 }

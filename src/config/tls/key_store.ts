@@ -23,10 +23,9 @@ export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
     throw new UnusableStore("expected a key store with a private key, this one holds certificates only");
   }
   if (others.length > 0) {
+    const found = `this one has ${others.length + 1}; export the one to use`;
     throw new UnusableStore(
-      `expected a key store with one private key, this one has ${
-        others.length + 1
-      }; export the one to use: ` +
+      `expected a key store with one private key, ${found}: ` +
         "keytool -importkeystore -srckeystore <old> -srcalias <alias> -destkeystore <new> -deststoretype pkcs12",
     );
   }

@@ -1,4 +1,4 @@
-import { withoutSlash } from "../../model/absolute_path.ts";
+import { protectEnd, withoutSlash } from "../../model/absolute_path.ts";
 import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -77,7 +77,7 @@ export class DaemonSession {
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
     const entry = await this.entry(path);
-    const status = await this.#control.command(`STAT F ${argument(path)}`);
+    const status = await this.#control.command(`STAT F ${protectEnd(path)}`);
     const line = status.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
     return { ...entry, modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
@@ -196,8 +196,8 @@ export class DaemonSession {
     // For an empty file, the reply is the same as for one byte.
     const isHashed = checksum !== undefined && isKept && Number(length) > 1 &&
       await this.#choose(checksum).then(() => true, () => false);
-    const checks = [`${isHashed ? "HASH" : "MLST"} ${argument(path)}`];
-    if (renames) checks.push(`RNFR ${argument(path)}`);
+    const checks = [`${isHashed ? "HASH" : "MLST"} ${protectEnd(path)}`];
+    if (renames) checks.push(`RNFR ${protectEnd(path)}`);
     this.#unfinished++;
     this.#renames = undefined;
     if (first > 0) {
@@ -328,7 +328,7 @@ export class DaemonSession {
   /** Returns the argument of a command. @param kind Whether a path without slash may be a directory. @throws {ERR_NOT_FOUND} */
   #argument(path: string, kind: "as written" | "any" = "as written"): string {
     if (!this.reaches(path) && !(kind === "any" && this.reaches(asDirectory(path)))) throw outOfReach();
-    return argument(path);
+    return protectEnd(path);
   }
 
   reaches(path: string): boolean {
@@ -376,11 +376,6 @@ function digestIn({ code, text }: Reply): { readonly size: number; readonly dige
 
 function outOfReach(): Error {
   return nothingThere("outside of what the session may reach");
-}
-
-/** Appends `/.` to names with trailing blanks, which the daemon would trim. */
-function argument(path: string): string {
-  return /\s$/u.test(path) ? `${path}/.` : path;
 }
 
 /** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws Errors of the body. */

@@ -14,8 +14,7 @@ const MAX_REPLY = 64 * 1024; // bytes; a longer reply, too
 const LF = 10;
 
 interface ReplySource {
-  /** Reads at least one byte; `null` at the end. */
-  read(into: Uint8Array, ms: number): Promise<number | null>;
+  read(into: Uint8Array, ms: number): Promise<number | null>; // reads at least one byte; `null` at the end
   fail(reason: unknown): void;
 }
 

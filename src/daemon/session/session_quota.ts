@@ -12,8 +12,7 @@ export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly idle?: Idle; // session to reuse with the slot
   /** Frees the slot. @param used Whether the daemon may have counted the session, which it frees late. */
   release(used: boolean): void;
-  /** Keeps the slot with its session for a while, or until another needs it. */
-  keep(idle: Idle): void;
+  keep(idle: Idle): void; // keeps the slot with its session for a while, or until another needs it
 }
 
 /** Limits of own sessions and their queue. */

@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { createHmac } from "node:crypto";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { retryAfterSeconds } from "../../outgoing/remote_http.ts";
@@ -40,7 +40,7 @@ export class Webhook implements Destination {
     const { address, keys, http, clock } = this.parts;
     const { message, type, made, data } = first;
     const body = JSON.stringify({ type, timestamp: new Date(made).toISOString(), data });
-    const timestamp = String(Math.floor(clock() / 1000));
+    const timestamp = String(epochSeconds(clock));
     const signed = `${message}.${timestamp}.${body}`;
     const signatures = keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
     const response = await http.send({

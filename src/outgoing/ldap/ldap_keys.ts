@@ -94,8 +94,7 @@ export function ldapFiles({ truststore }: LdapConfig): readonly string[] {
   return truststore === undefined ? [] : [truststore];
 }
 
-/** Ports of RFC 4516 and of LDAP over TLS. */
-const PORTS = { "ldap:": 389, "ldaps:": 636 };
+const PORTS = { "ldap:": 389, "ldaps:": 636 }; // ports of RFC 4516 and of LDAP over TLS
 
 /** Describes a server: TLS from the start with `ldaps`, by StartTLS with `ldap`, never without. */
 export function ldapRemote(address: string, { truststore }: Pick<LdapConfig, "truststore">): Remote {

@@ -39,11 +39,11 @@ ${
       entries.map(({ name, kind, size: bytes }) => {
         const isDirectory = kind === "directory";
         const full = `${path}${name}${isDirectory ? "/" : ""}`;
-        return markup`<tr><td>${
-          isDirectory ? markup`<a href="${at("browse", full)}">${isolated(`${name}/`)}</a>` : isolated(name)
-        }</td><td class="number">${!isDirectory && size(bytes)}</td><td><a href="${
-          at("new", full)
-        }" aria-label="${SAYS.shareNamed.with({ name })}">${SAYS.share}</a></td></tr>
+        const link = markup`<a href="${at("browse", full)}">${isolated(`${name}/`)}</a>`;
+        const label = SAYS.shareNamed.with({ name });
+        return markup`<tr><td>${isDirectory ? link : isolated(name)}</td>
+<td class="number">${!isDirectory && size(bytes)}</td>
+<td><a href="${at("new", full)}" aria-label="${label}">${SAYS.share}</a></td></tr>
 `;
       })
     }</tbody>

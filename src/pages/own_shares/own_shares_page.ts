@@ -42,7 +42,7 @@ export async function ownSharesPage(call: Call, parts: SharingParts): Promise<Ht
       shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts),
     ]);
   }));
-  return page(call, SAYS.title, [sections, servers.length === 0 && markup`<p>${SAYS.noServer}</p>`]);
+  return sharesPage(call, SAYS.title, [sections, servers.length === 0 && markup`<p>${SAYS.noServer}</p>`]);
 }
 
 function shareList(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
@@ -52,10 +52,9 @@ ${
     shares.map((share) => {
       const { server, id, path, access, expires, accessCount } = share;
       const ends = expires === 0 ? SAYS.endless : [SAYS.endsAt, " ", distance(expires * 1000, clock())];
+      const used = SAYS.usedTimes.with({ count: accessCount });
       return markup`<li><a href="${call.root}shares/${server}/${id}">${isolated(path)}</a>
-<p class="quiet">${recipientOf(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${
-        SAYS.usedTimes.with({ count: accessCount })
-      }</p></li>
+<p class="quiet">${recipientOf(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${used}</p></li>
 `;
     })
   }</ul>`;
@@ -66,7 +65,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
   const browsed = new URLSearchParams({ path: parentOf(path) }).toString();
-  return page(call, SAYS.newOn.with({ server: name }), [
+  return sharesPage(call, SAYS.newOn.with({ server: name }), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
       shareFields(path, parts, {
@@ -92,7 +91,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, MAX_USES);
-  return page(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
+  return sharesPage(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
     linkSection(call, share, parts),
     changeSection(call, share, parts),
     section(
@@ -153,6 +152,7 @@ function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Con
 
 function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: SharingParts): Markup {
   const here = `shares/${share.server}/${share.id}`;
+  const used = SAYS.usedTimes.with({ count: share.accessCount });
   const mail = mails && share.access !== "READ" ? verifiedMail(call, share.server) : undefined;
   return section("change", SAYS.change, [
     ownForm(call, here, [
@@ -160,9 +160,7 @@ function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: 
       markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
     ]),
     markup`<details class="danger"><summary>${SAYS.endShare}</summary>
-<p>${SAYS.endHelp.with({ path: isolated(share.path), whom: recipientOf(share) })} ${
-      SAYS.usedTimes.with({ count: share.accessCount })
-    }</p>
+<p>${SAYS.endHelp.with({ path: isolated(share.path), whom: recipientOf(share) })} ${used}</p>
 `,
     ownForm(call, here, markup`<p><button class="danger" name="do" value="end">${SAYS.endNow}</button></p>`),
     markup`</details>`,
@@ -175,9 +173,8 @@ function useList(call: Call, { server, path: shared }: Share, uses: readonly Use
     who === EVERYBODY ? SAYS.somebody : sameName(who, you) ? SAYS.you : isolated(personName(who));
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
-  return markup`${
-    uses.length === MAX_USES && markup`<p class="quiet">${SAYS.onlyLatest.with({ count: MAX_USES })}</p>`
-  }
+  const latest = markup`<p class="quiet">${SAYS.onlyLatest.with({ count: MAX_USES })}</p>`;
+  return markup`${uses.length === MAX_USES && latest}
 <ul class="entries">
 ${
     uses.map(({ at, who, address, kind, path, bytes, complete }) =>
@@ -202,6 +199,6 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
   return redirect(`${call.root}shares/${name}/${call.params.get("id") ?? ""}`);
 }
 
-function page(call: Call, title: Content, body: Content): HttpResponse {
+function sharesPage(call: Call, title: Content, body: Content): HttpResponse {
   return pageResponse(call, { title, current: "shares", body });
 }

@@ -3,6 +3,7 @@ import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Form } from "../../resource/form.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { EVERYBODY, groupTarget, parseTarget, type Share } from "../../sharing/share.ts";
+import { choiceField } from "../elements.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -40,10 +41,7 @@ export function shareFields(
 <input id="group" name="group" list="groups" autocomplete="off" maxlength="200" spellcheck="false" autocapitalize="none" aria-describedby="group-help"></p>
 <datalist id="groups">${groups.map((group) => markup`<option value="${group}"></option>`)}</datalist>
 <p id="group-help" class="quiet">${SAYS.groupHelp}</p>
-<p><label for="access">${SAYS.access}</label>
-<select id="access" name="access">${
-    access.map((level) => markup`<option value="${level}">${SAYS.accessLevels[level]}</option>`)
-  }</select></p>
+${choiceField("access", SAYS.access, access.map((level) => [level, SAYS.accessLevels[level]]))}
 ${lifetimeField(maxLifetimeSeconds)}
 <p><label for="note">${SAYS.note}</label>
 <input id="note" name="note" maxlength="500" autocomplete="off"></p>
@@ -66,9 +64,10 @@ ${mail !== undefined && notifyField(mail, false)}`
 }
 
 function notifyField(mail: string, isOn: boolean): Content {
-  return markup`<p><label class="check"><input type="checkbox" name="notify"${isOn && markup` checked`}> ${
-    SAYS.notify.with({ address: mail })
-  }</label></p>`;
+  const label = SAYS.notify.with({ address: mail });
+  return markup`<p><label class="check"><input type="checkbox" name="notify"${
+    isOn && markup` checked`
+  }> ${label}</label></p>`;
 }
 
 /** Returns the form fields of a change. @param mail Address that can get mail. */

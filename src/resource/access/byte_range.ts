@@ -15,11 +15,11 @@ export function parseByteRange(header: string | null, size: number): ByteRange {
   const from = match?.[1] ?? "";
   const to = match?.[2] ?? "";
   if (from === "" && to === "") return WHOLE;
-  if (from === "") return part(Math.max(0, size - Number(to)), size - 1, size);
+  if (from === "") return rangeWithin(Math.max(0, size - Number(to)), size - 1, size);
   if (to !== "" && BigInt(to) < BigInt(from)) return WHOLE;
-  return part(Number(from), to === "" ? size - 1 : Math.min(Number(to), size - 1), size);
+  return rangeWithin(Number(from), to === "" ? size - 1 : Math.min(Number(to), size - 1), size);
 }
 
-function part(first: number, last: number, size: number): ByteRange {
+function rangeWithin(first: number, last: number, size: number): ByteRange {
   return first >= size ? { kind: "unsatisfiable" } : { kind: "part", first, last };
 }

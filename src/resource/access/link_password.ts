@@ -1,3 +1,4 @@
+import { epochSeconds } from "../../model/clock.ts";
 import { createHmac } from "node:crypto";
 import { waiterOf } from "../../authentication/requester_of.ts";
 import { matchesScrypt, parseScrypt } from "../../authentication/password/stored_hash.ts";
@@ -38,7 +39,7 @@ export async function tryLinkPassword(
 
 /** Returns a `Set-Cookie` value that replaces the password. */
 export function linkCookie(call: Pick<Call, "base">, share: Share, { clock }: SharingParts): string {
-  const ends = Math.floor(clock() / 1000) + COOKIE_MAX_AGE;
+  const ends = epochSeconds(clock) + COOKIE_MAX_AGE;
   return cookieOf(call, share).set(`${ends}.${proof(share, ends)}`);
 }
 

@@ -26,15 +26,13 @@ interface Place {
 export class ListingPart {
   readonly #after: Place | undefined;
   readonly #find: string;
-  readonly #most: number;
   #held: { readonly place: Place; readonly entry: Entry }[] = [];
   #last: Place | undefined;
 
   /** @throws {ERR_INVALID_REQUEST} If `after` is not a place. */
-  constructor(readonly query: ListingQuery, most = MAX_ENTRIES) {
+  constructor(readonly query: ListingQuery, readonly most = MAX_ENTRIES) {
     this.#after = query.after === undefined ? undefined : parsePlace(query.after, query.order);
     this.#find = forPeople(query.find);
-    this.#most = most;
   }
 
   add(entry: Entry): void {
@@ -44,7 +42,7 @@ export class ListingPart {
     if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
     // One extra entry shows that another part follows.
-    if (this.#held.length > this.#most + SORT_BATCH) this.#cut(this.#most + 1);
+    if (this.#held.length > this.most + SORT_BATCH) this.#cut(this.most + 1);
   }
 
   /** Reads a directory. @returns The part, the `after` of the next one, and the number of omitted entries. */
@@ -59,11 +57,11 @@ export class ListingPart {
   }
 
   finish(): { readonly entries: readonly Entry[]; readonly next?: string } {
-    this.#cut(this.#most + 1);
-    const shown = this.#held.slice(0, this.#most);
+    this.#cut(this.most + 1);
+    const shown = this.#held.slice(0, this.most);
     const entries = shown.map(({ entry }) => entry);
     const last = shown.at(-1)?.place;
-    if (last === undefined || this.#held.length <= this.#most) return { entries };
+    if (last === undefined || this.#held.length <= this.most) return { entries };
     const value = this.query.order === "name" ? "" : `${last.value}:`;
     return { entries, next: `${value}${last.name}${last.directory ? "/" : ""}` };
   }

@@ -62,11 +62,7 @@ interface AdminApiParts {
 
 /** Answers admin requests from the control socket, the page and `/rest/admin`. */
 export class AdminApi {
-  readonly shown: AdminApiParts["shown"];
-
-  constructor(readonly parts: AdminApiParts) {
-    this.shown = parts.shown;
-  }
+  constructor(readonly parts: AdminApiParts) {}
 
   async call(request: AdminRequest): Promise<AdminAnswer> {
     switch (request.command) {
@@ -74,8 +70,8 @@ export class AdminApi {
         return { status: await this.status() };
       case "ban list": {
         const { bans, total } = this.bans();
-        const shown = bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) }));
-        return { result: { bans: shown, total } };
+        const listed = bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) }));
+        return { result: { bans: listed, total } };
       }
       case "ban add":
         return await this.ban(request.subject, request.seconds);

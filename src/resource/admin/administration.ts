@@ -58,12 +58,12 @@ export async function carryOut(call: Call, parts: AdminParts): Promise<HttpRespo
     const value = text(key.slice(0, 40), member(key));
     return value === undefined ? [] : [[key, value] as const];
   }));
-  const { success, message, results = {} } = await outcome(action, parameters, call, parts);
+  const { success, message, results = {} } = await runAction(action, parameters, call, parts);
   call.audit({ done: success });
   return jsonResponse({ success, message, results });
 }
 
-function outcome(
+function runAction(
   { required, optional, run }: typeof ACTIONS[string],
   parameters: ReadonlyMap<string, string>,
   call: Call,

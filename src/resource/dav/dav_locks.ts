@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../model/json_object.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { RecordStore, StoredRecord } from "../../store/record_store.ts";
 import { escaped } from "./dav_xml.ts";
@@ -42,7 +42,7 @@ export class DavLocks {
 
   /** Returns the locks that bind a user at a path: on it, on directories above, and with `below` on everything below. */
   async at({ server, uid }: LockUser, path: string, { below = false } = {}): Promise<readonly DavLock[]> {
-    const now = this.#now();
+    const now = epochSeconds(this.clock);
     return (await this.#all()).filter((lock) =>
       lock.ends > now && lock.server === server && (!lock.directory || lock.uid === uid) &&
       (covers(lock, path) || (below && isBelow(lock.path, path)))
@@ -84,7 +84,7 @@ export class DavLocks {
   }
 
   async #put({ token, owner, ends, ...content }: DavLock): Promise<void> {
-    const record = { key: token, owner, made: this.#now(), ends, content };
+    const record = { key: token, owner, made: epochSeconds(this.clock), ends, content };
     await this.records().put(KIND, record, MAX_LOCKS);
     this.#known = undefined;
   }
@@ -104,11 +104,7 @@ export class DavLocks {
     const seconds = /^\s*infinite\b/i.test(timeout ?? "")
       ? MAX_SECONDS
       : Number(/^\s*second-(\d{1,10})\b/i.exec(timeout ?? "")?.[1] ?? DEFAULT_SECONDS);
-    return this.#now() + Math.min(Math.max(seconds, 1), MAX_SECONDS);
-  }
-
-  #now(): number {
-    return Math.floor(this.clock() / 1000);
+    return epochSeconds(this.clock) + Math.min(Math.max(seconds, 1), MAX_SECONDS);
   }
 }
 
@@ -137,10 +133,10 @@ export type ShownLock = DavLock & { readonly root: string };
 
 /** Returns an `activelock` element. */
 export function lockXml({ token, deep, shared, note, ends, root }: ShownLock, now: number): string {
-  return `<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:${
-    shared ? "shared" : "exclusive"
-  }/></D:lockscope><D:depth>${deep ? "infinity" : "0"}</D:depth><D:owner>${escaped(note)}</D:owner>` +
-    `<D:timeout>Second-${Math.max(0, ends - Math.floor(now / 1000))}</D:timeout><D:locktoken><D:href>${
-      escaped(token)
-    }</D:href></D:locktoken><D:lockroot><D:href>${escaped(root)}</D:href></D:lockroot></D:activelock>`;
+  const scope = shared ? "<D:shared/>" : "<D:exclusive/>";
+  const seconds = Math.max(0, ends - Math.floor(now / 1000));
+  return `<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope>${scope}</D:lockscope>` +
+    `<D:depth>${deep ? "infinity" : "0"}</D:depth><D:owner>${escaped(note)}</D:owner>` +
+    `<D:timeout>Second-${seconds}</D:timeout><D:locktoken><D:href>${escaped(token)}</D:href></D:locktoken>` +
+    `<D:lockroot><D:href>${escaped(root)}</D:href></D:lockroot></D:activelock>`;
 }

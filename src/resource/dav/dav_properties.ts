@@ -81,13 +81,10 @@ export function refusedProperties(
   const error = "<D:error><D:cannot-modify-protected-property/></D:error>";
   const live = names.filter(isLive).map(emptyElement);
   const dead = names.filter((name) => !isLive(name)).map(emptyElement);
-  const stats = [
-    ...(live.length > 0 ? [propstat(live, "403 Forbidden", error)] : []),
-    ...(dead.length > 0 ? [propstat(dead, "403 Forbidden")] : []),
-  ];
-  return `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:"><D:response>${
-    hrefXml(resource)
-  }${stats.join("")}</D:response></D:multistatus>\n`;
+  const stats = (live.length > 0 ? propstat(live, "403 Forbidden", error) : "") +
+    (dead.length > 0 ? propstat(dead, "403 Forbidden") : "");
+  return '<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">' +
+    `<D:response>${hrefXml(resource)}${stats}</D:response></D:multistatus>\n`;
 }
 
 function hrefXml({ href, kind }: Pick<DavResource, "href" | "kind">): string {
@@ -95,9 +92,8 @@ function hrefXml({ href, kind }: Pick<DavResource, "href" | "kind">): string {
 }
 
 function propstat(properties: readonly string[], status: string, error = ""): string {
-  return `<D:propstat><D:prop>${
-    properties.join("")
-  }</D:prop><D:status>HTTP/1.1 ${status}</D:status>${error}</D:propstat>`;
+  const prop = `<D:prop>${properties.join("")}</D:prop>`;
+  return `<D:propstat>${prop}<D:status>HTTP/1.1 ${status}</D:status>${error}</D:propstat>`;
 }
 
 function emptyElement({ namespace, name }: PropertyName): string {

@@ -1,7 +1,7 @@
 import { formatScrypt, hashWithScrypt } from "../../authentication/password/stored_hash.ts";
 import type { Secret } from "../../model/secret.ts";
 import { withoutSlash } from "../../model/absolute_path.ts";
-import { LAST_SECOND } from "../../model/clock.ts";
+import { epochSeconds, LAST_SECOND } from "../../model/clock.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { groupOf, type Share } from "../../sharing/share.ts";
 import { type HttpError, invalidRequest } from "../../model/http_error.ts";
@@ -102,7 +102,7 @@ export function expiryOf(
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
   const limits = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
-  return limits.length === 0 ? 0 : Math.min(Math.floor(clock() / 1000) + Math.min(...limits), LAST_SECOND);
+  return limits.length === 0 ? 0 : Math.min(epochSeconds(clock) + Math.min(...limits), LAST_SECOND);
 }
 
 /** Removes shares by the text of their path, with or without last slash: path and daemon may no longer exist (D36). */

@@ -1,6 +1,6 @@
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../model/clock.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 
@@ -23,7 +23,7 @@ export class People {
 
   /** Remembers a user who signs in. @throws {ERR_RECORD_STORE} */
   async remember({ dn, displayName }: Pick<Identity, "dn" | "displayName">): Promise<void> {
-    const made = Math.floor(this.clock() / 1000);
+    const made = epochSeconds(this.clock);
     const [key, content] = [canonicalDn(dn), { dn, name: displayName ?? this.nameOf(dn) }];
     await this.records()?.put(KIND, { key, owner: key, made, ends: made + TTL, content }, 1);
   }

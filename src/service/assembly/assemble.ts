@@ -60,7 +60,7 @@ interface Dependencies extends Pick<Opening, "log" | "clock"> {
   readonly readOnly?: boolean;
 }
 
-const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
+const UNOBSERVED = new RequestObserver([], () => {});
 
 /** Creates and connects the configured parts. @throws If a configured file is invalid. */
 export async function assemble(

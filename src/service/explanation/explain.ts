@@ -105,9 +105,9 @@ async function explainWith(explaining: Explaining): Promise<Explanation> {
     return { ...known(), servers: [], bans: bansOf(explaining, identity), refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
-  const asked = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server);
+  const selected = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server);
   const { clientAddresses } = parts.config.sharing;
-  const servers = await Promise.all(asked.map((facts) =>
+  const servers = await Promise.all(selected.map((facts) =>
     onServer(facts, {
       user,
       identity,
@@ -131,8 +131,8 @@ async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, sign
   const { authorization } = parseCredentials(headers, { clientAddress: "" });
   if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
   const text = authorization.token.reveal();
-  const asked = applicable(chain.authenticators, { authorization });
-  const checks = await Promise.all(asked.map(async (authenticator) => {
+  const receiving = applicable(chain.authenticators, { authorization });
+  const checks = await Promise.all(receiving.map(async (authenticator) => {
     const found = await authenticator.explainToken?.(text, signal) ?? [];
     return found.map((check) => ({ ...check, authenticator: authenticator.name }));
   }));
@@ -271,9 +271,9 @@ class DecisionRecord {
 
   /** Records authenticators that were not reached. */
   endAuthenticators({ issuedTokens, authenticators }: AuthenticationChain): void {
-    const asked = new Set(this.authenticators.map(({ authenticator }) => authenticator));
+    const reached = new Set(this.authenticators.map(({ authenticator }) => authenticator));
     for (const { name } of issuedTokens === undefined ? authenticators : [issuedTokens, ...authenticators]) {
-      if (!asked.has(name)) this.authenticators.push({ authenticator: name, outcome: "not asked" });
+      if (!reached.has(name)) this.authenticators.push({ authenticator: name, outcome: "not asked" });
     }
   }
 

@@ -56,9 +56,8 @@ function completed({ like, ...own }: Operation, route: Route): Json {
   const placeholders = Array.from(route.path.matchAll(/[:*](\w+)/g), ([, name]) => (
     { name, in: "path", required: true, schema: { type: "string", minLength: 1 } }
   ));
-  const described = [...errorsOf(route), ...errors].map((
-    status,
-  ) => [status, { $ref: `#/components/responses/${status}` }]);
+  const statuses = [...errorsOf(route), ...errors];
+  const described = statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   return {
     ...operation,
     tags: [isOpen ? "service" : route.service],

@@ -148,6 +148,10 @@ function tokenRoutes(service: string, { tokens, certificate }: RouteParts): Rout
       audit: "token",
       query: TOKEN_QUERY,
     }],
-    ["GET", `/rest/${service}/certificate`, async () => (await tokenList()).certificate(certificate())],
+    [
+      "GET",
+      `/rest/${service}/certificate`,
+      async () => (await tokenList()).certificateResponse(certificate()),
+    ],
   );
 }

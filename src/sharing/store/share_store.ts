@@ -398,13 +398,13 @@ function* shares(name: Statement, values: Values): SqlSteps<Share[]> {
 
 function* recordUse(server: string, id: string, use: UseStart): SqlSteps<Row> {
   const { who, address, kind, path, continues: { version = null, visitor = null } = {} } = use;
-  const looked = kind === "HTTP-look";
+  const isView = kind === "HTTP-look";
   const record = yield* first("record", {
     ...{ server, id, who, address, path, version, visitor },
-    kind: looked ? "HTTP-download" : kind,
-    looked: looked ? 1 : null,
+    kind: isView ? "HTTP-download" : kind,
+    looked: isView ? 1 : null,
   });
-  if (looked) yield* all("trimUses", { server, id });
+  if (isView) yield* all("trimUses", { server, id });
   return record ?? {};
 }
 

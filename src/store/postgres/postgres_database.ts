@@ -66,7 +66,6 @@ interface Change<T> {
  * id, so that a retry after a lost connection sees whether it was committed: never twice.
  */
 export class PostgresDatabase implements Database {
-  readonly #options: PostgresOptions;
   readonly #elapsed: Stopwatch;
   readonly #state: DatabaseState;
   readonly #pool: PostgresPool;
@@ -79,9 +78,8 @@ export class PostgresDatabase implements Database {
   #clearedAt: number;
 
   /** Connects on demand, and starts to listen for notifications. */
-  constructor(options: PostgresOptions) {
+  constructor(readonly options: PostgresOptions) {
     const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch } = options;
-    this.#options = options;
     this.#elapsed = elapsed;
     this.#clearedAt = elapsed() - KEEP_IDS_MS * Math.random();
     this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed: options.changed });
@@ -185,7 +183,7 @@ export class PostgresDatabase implements Database {
   }
 
   #deadline(): Deadline & Disposable {
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.options;
     const end = this.#elapsed() + timeoutMs;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DatabaseUnavailable("no answer in time")), timeoutMs);
@@ -251,7 +249,7 @@ export class PostgresDatabase implements Database {
   }
 
   async #rows(on: PostgresConnection, sql: string, values: Values): Promise<readonly Row[]> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const statement = this.#statements.getOrInsertComputed(sql, () => forPostgres(sql, clock !== undefined));
     checkValues(values);
     const time = clock && wholeMs(clock());
@@ -263,7 +261,7 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       if (error instanceof PostgresError && isDefect(error)) {
         this.#defects++;
-        if (this.#reported.get(sql) !== error.message) this.#options.defective?.(nameOf(sql), error);
+        if (this.#reported.get(sql) !== error.message) this.options.defective?.(nameOf(sql), error);
         this.#reported.set(sql, error.message);
       }
       throw error;

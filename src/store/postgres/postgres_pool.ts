@@ -10,8 +10,7 @@ const WAITING = 1000;
 /** Deadline of a piece of work. */
 export interface Deadline {
   readonly signal: AbortSignal; // aborted at the deadline
-  /** Milliseconds left, at least 1. */
-  left(): number;
+  left(): number; // milliseconds left, at least 1
 }
 
 /** Bounded pool; one piece of work per connection at a time. */

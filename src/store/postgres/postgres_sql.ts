@@ -52,9 +52,8 @@ function rowsFromJson(sql: string): string {
   const [table, columns] = target?.slice(begin.length).split(" (", 2) ?? [];
   const at = list.indexOf(end);
   if (!sql.startsWith(begin) || at < 0 || others !== undefined) return sql;
-  const records = `json_populate_recordset(NULL::${POSTGRES_SCHEMA}.${table}, :${
-    list.slice(0, at)
-  }::text::json)`;
+  const parameter = `:${list.slice(0, at)}::text::json`;
+  const records = `json_populate_recordset(NULL::${POSTGRES_SCHEMA}.${table}, ${parameter})`;
   return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${records}${list.slice(at + end.length)}`;
 }
 

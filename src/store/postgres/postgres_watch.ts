@@ -38,20 +38,16 @@ interface WatchParts {
 
 /** Listens for notifications on its own connection and tracks which tables may have changed; after a reconnect, all. */
 export class PostgresWatch {
-  readonly #servers: Servers;
   readonly #versions = new Map<string, number>();
   readonly #closing = new AbortController();
   #all = 0; // increases when all tables may have changed
   #sessions = 0;
   #connection: ListenConnection | undefined;
-  readonly #parts: WatchParts;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
   readonly #listeners = new Set<ChangeListener>();
 
-  constructor(servers: Servers, parts: WatchParts) {
-    this.#servers = servers;
-    this.#parts = parts;
+  constructor(readonly servers: Servers, readonly parts: WatchParts) {
     this.#run();
   }
 
@@ -60,7 +56,7 @@ export class PostgresWatch {
   }
 
   get isListening(): boolean {
-    return this.#parts.state.isListening && (this.#connection?.isAlive ?? false);
+    return this.parts.state.isListening && (this.#connection?.isAlive ?? false);
   }
 
   get listening(): Promise<void> {
@@ -87,18 +83,18 @@ export class PostgresWatch {
     while (!this.#closing.signal.aborted) {
       try {
         await this.#listen();
-        this.#parts.unusable?.();
+        this.parts.unusable?.();
         this.#disconnect("the server takes no changes any more");
       } catch (error) {
         this.#disconnect(messageOf(error));
       }
-      await this.#pause(Math.max(PAUSE_MS, this.#parts.state.waitMs));
+      await this.#pause(Math.max(PAUSE_MS, this.parts.state.waitMs));
     }
   }
 
   async #listen(): Promise<void> {
     const connection = await this.#withTimeout((signal) =>
-      this.#servers.open(signal, (table) => {
+      this.servers.open(signal, (table) => {
         this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);
         this.#notify(table);
       })
@@ -107,7 +103,7 @@ export class PostgresWatch {
     await this.#query(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
     this.#sessions++;
-    this.#parts.state.setListening();
+    this.parts.state.setListening();
     this.#notify();
     this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());
@@ -124,7 +120,7 @@ export class PostgresWatch {
         this.#all++;
         this.#notify();
       }
-      this.#parts.pinged?.(state["stuck"] === true);
+      this.parts.pinged?.(state["stuck"] === true);
     }
   }
 
@@ -136,7 +132,7 @@ export class PostgresWatch {
   #disconnect(why: string): void {
     this.#connection?.destroy();
     this.#connection = undefined;
-    if (!this.#closing.signal.aborted) this.#parts.state.setListening(why);
+    if (!this.#closing.signal.aborted) this.parts.state.setListening(why);
   }
 
   /** Sends a query; closes the connection after a timeout. */
@@ -144,7 +140,7 @@ export class PostgresWatch {
     return await this.#withTimeout(async (signal) => {
       const end = () => {
         connection.destroy();
-        this.#parts.unusable?.();
+        this.parts.unusable?.();
       };
       signal.addEventListener("abort", end, { once: true });
       try {
@@ -158,7 +154,7 @@ export class PostgresWatch {
 
   async #withTimeout<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const { schedule = realTime, timeoutMs } = this.#parts;
+    const { schedule = realTime, timeoutMs } = this.parts;
     const cancel = schedule(timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
@@ -172,7 +168,7 @@ export class PostgresWatch {
 
   /** Waits for a time, for closing, or, while listening, for the connection's end. */
   #pause(ms: number): Promise<void> {
-    const { schedule = coalescedTimeout } = this.#parts;
+    const { schedule = coalescedTimeout } = this.parts;
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();
       const callOff = schedule(ms, resolve);

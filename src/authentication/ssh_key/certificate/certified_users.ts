@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { attempt } from "../../../model/attempt.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { BoundedMap } from "../../../model/bounded_map.ts";
-import type { Clock } from "../../../model/clock.ts";
+import { type Clock, epochSeconds } from "../../../model/clock.ts";
 import type { RecordStore, StoredRecord } from "../../../store/record_store.ts";
 import type { WatchedFile } from "../../../watch/watched_file.ts";
 import { UnusableKey } from "../public_key.ts";
@@ -79,7 +79,7 @@ export class CertifiedUsers implements CertificateStore {
     const owners = own === undefined ? principals : [own.account];
     await this.#makeRoom(certificate, owners, kind);
     const { records, clock } = this.parts;
-    const made = Math.floor(clock() / 1000);
+    const made = epochSeconds(clock);
     const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
     for (const owner of owners) {
       const content = { line: certificate.line, set: setOf(certificate) };
@@ -119,7 +119,7 @@ export class CertifiedUsers implements CertificateStore {
     const result = verifyCertificate(certificate, {
       authorities,
       revoked: revoked?.current,
-      now: Math.floor(clock() / 1000),
+      now: epochSeconds(clock),
       clientAddress,
     });
     // sshd(8), principals: otherwise the certificate must name the account itself.
@@ -179,7 +179,7 @@ export class CertifiedUsers implements CertificateStore {
     return certificates.flatMap((certificate) => {
       const result = this.verify(certificate, { clientAddress: trial?.clientAddress, own });
       if (result.kind === "refused") {
-        trial?.note(`a certificate of the user does not count: ${result.reason}`);
+        if (trial) trial.reason = `a certificate of the user does not count: ${result.reason}`;
         return [];
       }
       return own !== undefined || result.principals.includes(user)

@@ -111,9 +111,8 @@ function dumpOfH2({ libraries }: JavaInstallation, { name, setting }: ShareTable
   const url = `jdbc:h2:file:${path};IFEXISTS=TRUE${options === undefined ? "" : `;${options}`}`;
   const dump = join(Deno.cwd(), `${name}.csv`).replaceAll("'", "''");
   const sql = `CALL CSVWRITE('${dump}', 'SELECT * FROM ${name}', 'charset=UTF-8')`;
-  return `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} -user sa -sql ${
-    quoted(sql)
-  }`;
+  const shell = `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell`;
+  return `${shell} -url ${quoted(url)} -user sa -sql ${quoted(sql)}`;
 }
 
 function dumpOfMysql({ name, setting }: ShareTable, database: string): string {

@@ -53,7 +53,7 @@ export async function createTrialSite(port: string, now: number, prefix?: string
  */
 export function createTrialCertificates(...valid: readonly [from: Date, until: Date]) {
   const [ca, own] = [keyPair(), keyPair()];
-  const issuer = name("Throw-away CA");
+  const issuer = nameWith("Throw-away CA");
   const certify = (subject: Buffer, key: KeyObject, extensions: readonly Buffer[]) => {
     const content = sequence(
       tagged(0xa0, tagged(0x02, Buffer.of(2))), // version 3
@@ -74,7 +74,7 @@ export function createTrialCertificates(...valid: readonly [from: Date, until: D
       extension(KEY_USAGE, tagged(0x03, Buffer.of(2, 0b100))), // keyCertSign
     ]),
     service: {
-      certificate: certify(name(HOST), own.publicKey, [
+      certificate: certify(nameWith(HOST), own.publicKey, [
         extension(SUBJECT_ALTERNATIVE_NAME, sequence(tagged(0x82, Buffer.from(HOST, "latin1")))),
         extension(EXTENDED_KEY_USAGE, sequence(SERVER_AUTHENTICATION, CLIENT_AUTHENTICATION)),
       ]),
@@ -117,7 +117,7 @@ function extension(type: Buffer, value: Buffer): Buffer {
 }
 
 /** `CN=…,O=…`; DER begins with the least specific part. */
-function name(common: string): Buffer {
+function nameWith(common: string): Buffer {
   const part = (type: Buffer, text: string) =>
     tagged(0x31, sequence(type, tagged(0x0c, Buffer.from(text, "utf8"))));
   return sequence(part(ORGANIZATION_NAME, ORGANIZATION), part(COMMON_NAME, common));

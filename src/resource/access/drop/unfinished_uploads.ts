@@ -72,9 +72,9 @@ export class UnfinishedUploads {
     let cancel = () => {};
     const lost = (why: string) => held.abort(httpError("ERR_UPLOAD_INCOMPLETE", why));
     const renew = async () => {
-      const asked = this.elapsed();
+      const requestedAt = this.elapsed();
       try {
-        if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = asked;
+        if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = requestedAt;
         else if (!held.finished) lost("another request has it");
       } catch {
         // The request continues without the database until the hold expires.
