@@ -1,7 +1,9 @@
 /** Tests of bans by the form of the administrators' page. */
 import assert from "node:assert/strict";
 import { isHttpError } from "../../../src/model/http_error.ts";
+import type { AdminApi } from "../../../src/resource/admin/admin_api.ts";
 import { changeBansByForm } from "../../../src/resource/admin/ban_request.ts";
+import type { BanSubject } from "../../../src/throttling/ban.ts";
 import { call, USER } from "../sample_call.ts";
 
 const OWN_ADDRESS = "192.0.2.1";
@@ -20,14 +22,15 @@ async function done(fields: Readonly<Record<string, string>>) {
     },
     audit: (facts: object) => void audited.push(facts),
   } as const;
-  const admin = {
-    ban: ({ user, address }: Readonly<Record<string, unknown>>, seconds: number) => {
+  const admin: Pick<AdminApi, "ban" | "lift" | "namesOf"> = {
+    ban: ({ user, address }: BanSubject, seconds) => {
       told.push(`ban ${user} ${address} ${seconds}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "ban", facts: { user }, seconds } });
     },
-    lift: ({ user, address }: Readonly<Record<string, unknown>>) => {
+    lift: ({ user, address }: BanSubject) => {
+      if (user === "nobody") return Promise.resolve({ result: { lifted: 0 } });
       told.push(`lift ${user} ${address}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "lift", facts: { user }, lifted: 1 } });
     },
     namesOf: (user: string, anyCase = false) =>
       Promise.resolve((anyCase ? user.toLowerCase() : user) === "annie" ? ["cn=ann,o=example"] : []),
@@ -52,6 +55,7 @@ const FORMS: readonly (readonly [fields: Record<string, string>, expected: strin
   [{ for: "30m" }, /expected a user, an address, or both/],
   [{ do: "lift", user: "eve" }, "lift eve undefined"],
   [{ do: "lift", user: "ann", for: "30m" }, "lift ann undefined"],
+  [{ do: "lift", user: "nobody" }, "No ban and no failed login of this user or address is known"],
   [{ user: "ann", for: "30m" }, ONESELF],
   [{ user: "annie", for: "30m" }, ONESELF],
   [{ user: "Annie", for: "30m" }, ONESELF],
