@@ -144,7 +144,7 @@ export const readAudit = readerOf(AUDIT, ({ file, journal, syslog, required }, r
   const chosenFile = file ?? (logging?.file && join(dirname(logging.file), "audit.log")) ?? "-";
   if (chosenFile === "-") return audit({ to: "console" });
   const path = resolve(reader.workingDirectory, chosenFile);
-  if (path === logging?.file) {
+  if (path === logging?.file && !path.startsWith("/dev/")) {
     const key = file === undefined ? "container.logging.file" : `${AUDIT.prefix}file`;
     reader.error(key, "expected different files for log and audit stream", path);
   }
