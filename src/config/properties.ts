@@ -187,13 +187,23 @@ class PropertyLoader {
 
   replaceVariables(entry: PropertyEntry, open: readonly PropertyEntry[] = []): string | undefined {
     let complete = true;
+    if (/\$\{[^{}]*$/.test(entry.value)) {
+      const expected = "has ${ without }, which stands for no variable; the value contains both characters";
+      this.diagnostics.push({ severity: "warning", ...place(entry), expected });
+    }
     const value = entry.value.replace(/\$\{([^{}]+)\}/g, (_, name: string) => {
       const replacement = this.#variable(name, entry.file, open);
       if (replacement === undefined) {
         complete = false;
-        const expected =
-          `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`;
-        const fix = `add ${VARIABLE}${name}=<value> to ${entry.file}, or set ${name} in the environment`;
+        const made = this.#definition(VARIABLE + name, entry.file);
+        const at = `${made?.file}:${made?.line}`;
+        const expected = made === undefined
+          ? `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`
+          : `expected ${at} to define ${name} by neither itself nor an undefined variable`;
+        const change = made === undefined
+          ? `add ${VARIABLE}${name}=<value> to ${entry.file}`
+          : `change ${at}`;
+        const fix = `${change}, or set ${name} in the environment`;
         this.diagnostics.push({ severity: "error", ...place(entry), expected, fix });
       }
       return replacement ?? "";

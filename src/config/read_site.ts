@@ -141,10 +141,14 @@ export const readAudit = readerOf(AUDIT, ({ file, journal, syslog, required }, r
   const audit = (to: AuditDestination): Parts => ({ audit: { required, ...to } });
   if (journal) return audit({ to: "journal" });
   if (syslog !== undefined) return audit({ to: "syslog", address: syslog });
-  const path = file ?? (logging?.file && join(dirname(logging.file), "audit.log")) ?? "-";
-  return audit(
-    path === "-" ? { to: "console" } : { to: "file", path: resolve(reader.workingDirectory, path) },
-  );
+  const chosenFile = file ?? (logging?.file && join(dirname(logging.file), "audit.log")) ?? "-";
+  if (chosenFile === "-") return audit({ to: "console" });
+  const path = resolve(reader.workingDirectory, chosenFile);
+  if (path === logging?.file && !path.startsWith("/dev/")) {
+    const key = file === undefined ? "container.logging.file" : `${AUDIT.prefix}file`;
+    reader.error(key, "expected different files for log and audit stream", path);
+  }
+  return audit({ to: "file", path });
 });
 
 /** Reads the control socket; `-` disables it. */

@@ -401,6 +401,14 @@ const ERRORS: [added: string, message: string][] = [
     "container.audit.journal = true: expected one destination, there is container.audit.file too",
   ],
   [
+    "container.audit.file=logs/../logs/a.log\ncontainer.logging.file=logs/a.log",
+    "container.audit.file = /logs/a.log: expected different files for log and audit stream",
+  ],
+  [
+    "container.logging.file=logs/audit.log",
+    "container.logging.file = /logs/audit.log: expected different files for log and audit stream",
+  ],
+  [
     "share.servers=HPC",
     "share.servers = HPC: expected persistence.directory too, the folder of the share database",
   ],

@@ -126,12 +126,13 @@ Deno.test("loadProperties() includes files recursively, and records the position
   assert.deepEqual(loaded.files, ["main", "one", "three", "two"]);
 });
 
-Deno.test("loadProperties() replaces variables, from the environment first", async () => {
+Deno.test("loadProperties() replaces variables, from the environment first, and warns of a missing brace", async () => {
   const loaded = await load({
     main:
       "$var.HOST=h1\n$var.ROOT=/srv/${USER}\na=${HOST}:${PORT}\nb=${ROOT}/x\nc=$HOST {HOST} $${HOST} ${\nd=${HOST",
   }, { PORT: "9000", USER: "ann", HOST: "from.environment" });
-  assert.deepEqual(loaded.messages, []);
+  const expected = "has ${ without }, which stands for no variable; the value contains both characters";
+  assert.deepEqual(loaded.messages, [`main:5: c: ${expected}`, `main:6: d: ${expected}`]);
   assert.deepEqual(loaded.values, {
     a: "from.environment:9000",
     b: "/srv/ann/x",
@@ -198,9 +199,13 @@ const BAD: [what: string, files: Record<string, string>, messages: string[]][] =
     two: "$var.D=2",
   }, ["main:3: x: expected the variable D to be defined, in the environment or as $var.D"]],
   ["variables that refer to each other", { main: "$var.A=${B}\n$var.B=${A}\nx=${A}" }, [
-    "main:1: $var.A: expected the variable B to be defined, in the environment or as $var.B",
-    "main:2: $var.B: expected the variable A to be defined, in the environment or as $var.A",
-    "main:3: x: expected the variable A to be defined, in the environment or as $var.A",
+    "main:1: $var.A: expected main:2 to define B by neither itself nor an undefined variable",
+    "main:2: $var.B: expected main:1 to define A by neither itself nor an undefined variable",
+    "main:3: x: expected main:1 to define A by neither itself nor an undefined variable",
+  ]],
+  ["a variable that an undefined one defines", { main: "$var.A=${NONE}\nx=${A}" }, [
+    "main:1: $var.A: expected the variable NONE to be defined, in the environment or as $var.NONE",
+    "main:2: x: expected main:1 to define A by neither itself nor an undefined variable",
   ]],
 ];
 

@@ -194,6 +194,11 @@ Deno.test("loadConfiguration() puts the audit file beside the log, unless config
     required: false,
   });
   assert.deepEqual(await audit("container.audit.file=-"), { to: "console", required: false });
+  assert.deepEqual(await audit("container.audit.file=/dev/null\ncontainer.logging.file=/dev/null"), {
+    to: "file",
+    path: "/dev/null",
+    required: false,
+  });
   const journal = await audit("container.audit.journal=true", "\ncontainer.audit.required=true");
   assert.deepEqual(journal, { to: "journal", required: true });
   const address = "tls://logs.example:6514";

@@ -22,7 +22,7 @@ complete -c authserver -n '__fish_seen_subcommand_from migrate' -l json -d 'Prin
 complete -c authserver -n '__fish_seen_subcommand_from migrate' -l help -d 'Show this text'
 complete -c authserver -n '__fish_use_subcommand' -a 'status' -d 'Show the status of the running service'
 complete -c authserver -n '__fish_seen_subcommand_from status' -l socket -r -F -d 'Control socket of the service. If not given, taken from the configuration'
-complete -c authserver -n '__fish_seen_subcommand_from status' -l timeout -x -d 'Timeout for the answer'
+complete -c authserver -n '__fish_seen_subcommand_from status' -l timeout -x -d 'Timeout for the answer, at most 1d'
 complete -c authserver -n '__fish_seen_subcommand_from status' -l nagios -d 'Print one line for Nagios, Icinga and compatible systems'
 complete -c authserver -n '__fish_seen_subcommand_from status' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from status' -l json -d 'Print one JSON value, as described in the manual'

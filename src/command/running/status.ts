@@ -5,6 +5,8 @@ import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 
+const MAX_TIMEOUT = 86_400; // seconds; timers take at most 24 days
+
 /** `authserver status` */
 export const status = defineCommand({
   name: "status",
@@ -17,13 +19,15 @@ export const status = defineCommand({
   operands: {},
   options: {
     ...SERVICE_OPTIONS,
-    timeout: { value: "TIME", default: "5s", help: "Timeout for the answer" },
+    timeout: { value: "TIME", default: "5s", help: "Timeout for the answer, at most 1d" },
     nagios: { help: "Print one line for Nagios, Icinga and compatible systems" },
   },
 }, async (given, io) => {
   const time = given.text("timeout") ?? "";
   const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // monitoring systems pass plain seconds
-  if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
+  if (seconds === undefined || seconds > MAX_TIMEOUT) {
+    throw new WrongUsage("Expected a time such as 5, 5s or 1m, at most 1d, behind --timeout");
+  }
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
   }

@@ -12,6 +12,11 @@ const WRONG: readonly [what: string, args: string[], message: RegExp][] = [
     ["ban", "add", "--user", "a", "--for", "99999d"],
     /at most 3650d, behind --for$/m,
   ],
+  [
+    "a timeout that no timer can wait for",
+    ["status", "--timeout", "25d"],
+    /such as 5, 5s or 1m, at most 1d, behind --timeout$/m,
+  ],
   ["a removal without a subject", ["ban", "remove"], /a user, an address, or both/],
   ["a duplicate user", ["ban", "add", "--user", "a", "--user", "b"], /given twice/],
   ["an unknown command", ["ban", "all"], /Unknown command "all"/],
