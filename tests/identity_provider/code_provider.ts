@@ -13,6 +13,8 @@ export const CODE_CLIENT = { id: "portal", secret: "a-secret-of-portal-4711" };
 export interface Misbehaviour {
   /** Additional or replaced members of the ID token. */
   readonly idToken?: Readonly<Record<string, unknown>>;
+  /** Likewise of the access token. */
+  readonly accessToken?: Readonly<Record<string, unknown>>;
   /** Additional or replaced members of the answer to a code. */
   readonly answer?: Readonly<Record<string, unknown>>;
   /** Signer in place of the provider's own. */
@@ -173,7 +175,7 @@ function metadataOf(issuer: string) {
 function tokensFor(
   issuer: string,
   { asked, user }: { readonly asked: URLSearchParams; readonly user: string },
-  { signer, idToken, groups, now: clock }:
+  { signer, idToken, accessToken, groups, now: clock }:
     & Misbehaviour
     & Pick<CodeProvider, "groups" | "now">
     & { readonly signer: TokenSigner },
@@ -189,6 +191,7 @@ function tokensFor(
       scope: "openid",
       groups,
       jti: randomUUID(),
+      ...accessToken,
     }),
     id_token: signer.sign({
       ...common,

@@ -767,6 +767,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/authentication/oauth/access_token_test.ts"],
   },
   {
+    rows: ["Forged access tokens, for other audiences, or ID and refresh tokens"],
+    broken: "ID tokens of the issuer are accepted from programs",
+    file: "src/authentication/oauth/access_token.ts",
+    change: instead("if (redeemed) return undefined;", "return undefined;"),
+    tests: ["tests/authentication/oauth/access_token_test.ts"],
+  },
+  {
     rows: ["A discovery document that points elsewhere"],
     broken: "endpoints on another host are used",
     file: "src/authentication/oauth/provider.ts",

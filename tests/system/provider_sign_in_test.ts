@@ -276,6 +276,36 @@ Deno.test("an ID token of another user or with another access token signs nobody
   one.misbehaviour = {};
 });
 
+/** Claims by which access tokens of Dex look like ID tokens. */
+const DEX = {
+  client_id: undefined,
+  scope: undefined,
+  aud: CODE_CLIENT.id,
+  azp: CODE_CLIENT.id,
+  at_hash: "x",
+};
+
+Deno.test("a browser signs in with an access token that looks like an ID token, which nobody else can use", async () => {
+  two.misbehaviour = { accessToken: { ...DEX, nonce: "n" } };
+  try {
+    const browser = new Visitor(system);
+    const back = two.signIn((await leave(browser, "TWO")).location, "bob");
+    assert.equal((await browser.get(back)).status, 303);
+    assert.equal(await nameOn(browser), `CN=bob,O=${two.issuer}`);
+    for (const marked of [{ typ: "ID" }, { token_use: "id" }, { events: {} }, { iss: one.issuer }]) {
+      two.misbehaviour = { accessToken: { ...DEX, ...marked } };
+      const other = new Visitor(system);
+      await refused(other, two.signIn((await leave(other, "TWO")).location, "bob"), JSON.stringify(marked));
+    }
+  } finally {
+    two.misbehaviour = {};
+  }
+  const now = Math.floor(Date.now() / 1000);
+  const token = two.signer.sign({ iss: two.issuer, sub: "bob", iat: now, exp: now + 60, ...DEX });
+  const reply = await system.ask("/rest/auth", { headers: { Authorization: `Bearer ${token}` } });
+  assert.equal(reply.status, 401);
+});
+
 Deno.test("requirements for stronger logins apply to browsers, too", async () => {
   const browser = new Visitor(system);
   const now = Math.floor(Date.now() / 1000);

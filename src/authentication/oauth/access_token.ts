@@ -36,12 +36,18 @@ interface TokenRules {
   readonly signal: AbortSignal;
 }
 
-/** Verifies a JWT access token (RFC 9068, 4; RFC 8725) except for its audience. @throws {InvalidToken} */
-export async function verifyAccessToken(token: ForeignToken, rules: TokenRules): Promise<void> {
+/**
+ * Verifies a JWT access token (RFC 9068, 4; RFC 8725) except for its audience. @throws {InvalidToken}
+ * @param redeemed The token endpoint issued it to this service as an access token: no claim must mark it as one.
+ */
+export async function verifyAccessToken(
+  token: ForeignToken,
+  { redeemed, ...rules }: TokenRules & { readonly redeemed: boolean },
+): Promise<void> {
   const { header, claims } = token;
   await verifyToken(token, rules, () => {
     checkForms(claims);
-    const other = otherKind(header, claims);
+    const other = otherKind(header, claims, redeemed);
     if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
   });
 }
@@ -145,6 +151,7 @@ const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
 function otherKind(
   header: ReadonlyMap<string, unknown>,
   claims: ReadonlyMap<string, unknown>,
+  redeemed: boolean,
 ): string | undefined {
   for (const name of TYPE_CLAIMS) {
     const value = claims.get(name);
@@ -152,6 +159,7 @@ function otherKind(
     if (!isAccess) return `its ${name} is not that of an access token`;
   }
   if (claims.has("events")) return "a logout token or a security event";
+  if (redeemed) return undefined;
   const type = header.get("typ");
   if (typeof type === "string" && mediaType(type) === "at+jwt") return undefined;
   if (["typ", "token_use"].some((name) => claims.has(name))) return undefined;

@@ -85,6 +85,7 @@ export class CodeLogin implements BrowserLogin {
       const code = await this.#codeOf(answer, caller);
       const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, caller);
       const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: caller.signal });
+      if (accessToken === idToken) throw new InvalidToken("the access token is the ID token");
       const { sid, ...claims } = login;
       return this.#outcome(accessToken, { sub: claims.sub, sid, refreshToken }, claims);
     });

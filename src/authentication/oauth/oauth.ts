@@ -192,8 +192,8 @@ export class OAuth implements Authenticator {
 
   async #find(token: string, login: Login, caller: Requester): Promise<Answer<Found>> {
     try {
-      const known = await this.#verify(token, caller);
       const { sub, ...rest } = login;
+      const known = await this.#verify(token, caller, sub !== undefined);
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
       if (sub !== undefined && known.claim("sub") !== sub) {
         throw new InvalidToken("the ID token is of another user");
@@ -217,13 +217,17 @@ export class OAuth implements Authenticator {
     }
   }
 
-  /** Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable} */
-  async #verify(text: string, caller: Requester): Promise<Known> {
+  /**
+   * Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable}
+   * @param redeemed See {@link verifyAccessToken}.
+   */
+  async #verify(text: string, caller: Requester, redeemed = false): Promise<Known> {
     const { issuer, opaqueTokens, askAlways } = this.config;
     const token = readForeignToken(text);
     if (token === undefined && !opaqueTokens) throw new InvalidToken(NO_JWT);
     if (issuer === undefined || token === undefined) return await this.#ask(text, token, caller);
-    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: caller.signal });
+    const rules = { issuer, keys: this.#keys, now: this.#clock(), signal: caller.signal };
+    await verifyAccessToken(token, { ...rules, redeemed });
     if (askAlways) return await this.#ask(text, token, caller);
     return knownOf({ claims: claimsOf(token), cnf: [token.claims.get("cnf")] });
   }

@@ -355,6 +355,26 @@ Deno.test(`OAuth refuses ${REFUSED.length} kinds of forged, misdirected or unpro
   });
 });
 
+Deno.test("OAuth accepts the access token of a sign-in or renewal without a claim that marks it, once it is from there", async () => {
+  await withIssuer({}, async ({ provider: { issuer }, subject, ask }) => {
+    const redeemed = async (token: string) => {
+      const { authorization, ...rest } = bearer(token);
+      assert.ok(authorization.kind === "bearer");
+      const shown = { ...rest, authorization: { ...authorization, login: { sub: "ann" } } };
+      return (await subject.authenticate(shown, new AbortController().signal)).kind;
+    };
+    for (const change of [{}, { at_hash: "h" }, { nonce: "n" }, { c_hash: "h" }]) {
+      const token = bare(change)(issuer);
+      assert.notEqual(await ask(token), "accepted");
+      assert.equal(await redeemed(token), "accepted");
+      assert.notEqual(await ask(token), "accepted", "although the other result is cached");
+    }
+    for (const change of [{ typ: "ID" }, { token_use: "refresh" }, { events: {} }, { aud: "other" }]) {
+      assert.equal(await redeemed(bare(change)(issuer)), "refused", JSON.stringify(change));
+    }
+  });
+});
+
 const ACCEPTED: readonly [what: string, make: Make][] = [
   ["as in RFC 9068", by(RSA, {})],
   ["signed with an EC key", by(EC, {})],

@@ -113,6 +113,16 @@ const TOKENS: readonly [what: string, misbehaviour: Misbehaviour, reason: string
     "the access token is not from a provider",
   ],
 ];
+Deno.test("CodeLogin refuses an ID token as access token", async () => {
+  const now = Math.floor(clock() / 1000);
+  const { nonce } = VISIT;
+  const token = provider.signer.sign({ iss: issuer, aud: CODE_CLIENT.id, sub: "ann", exp: now + 60, nonce });
+  assert.deepEqual(await signIn({ answer: { access_token: token, id_token: token } }), {
+    kind: "refused",
+    reason: "the access token is the ID token",
+  });
+});
+
 for (const [what, misbehaviour, reason] of TOKENS) {
   Deno.test(`CodeLogin refuses ${what}`, async () => {
     assert.deepEqual(await signIn(misbehaviour), { kind: "refused", reason });
