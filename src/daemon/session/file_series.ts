@@ -12,9 +12,12 @@ interface WantedFile {
 /** Characters of pipelined commands: many files, yet within system buffers while the daemon does not read. */
 const MAX_PIPELINED = 4096;
 
+const LAST = "KEEP-ALIVE false"; // before the last file
+
 /**
  * Reads files over one kept data connection (`KEEP-ALIVE`) with pipelined commands. A file shorter than expected takes
- * bytes of the next, so the last one lacks them and all fail. Unread data ends the session.
+ * bytes of the next, so the last one, at whose end the daemon closes the connection, lacks them and all fail. Unread data
+ * ends the session.
  */
 export class FileSeries {
   readonly #chunks: ChunkReader;
@@ -43,7 +46,8 @@ export class FileSeries {
     if (file === undefined) throw new TypeError("no more files were wanted");
     await this.#ask();
     this.#answered++;
-    this.#pipelined -= commandsOf(file).join("").length;
+    this.#pipelined -= this.#commandsOf(file).join("").length;
+    if (file === this.files.at(-1)) await control.confirm(200, LAST);
     await control.confirm(350, "RANG");
     await control.confirm(150, "RETR");
     for (let left = file.length; left > 0;) {
@@ -68,13 +72,18 @@ export class FileSeries {
   async #ask(): Promise<void> {
     const commands: string[] = [];
     for (let more = this.files[this.#asked]; more !== undefined; more = this.files[++this.#asked]) {
-      const texts = commandsOf(more);
+      const texts = this.#commandsOf(more);
       const length = texts.join("").length;
       if (this.#asked > this.#answered && this.#pipelined + length > MAX_PIPELINED) break;
       commands.push(...texts);
       this.#pipelined += length;
     }
     if (commands.length > 0) await this.parts.control.pipeline(commands);
+  }
+
+  /** The end is exclusive; an explicit range tolerates a growing file. */
+  #commandsOf(file: WantedFile): readonly string[] {
+    return [...(file === this.files.at(-1) ? [LAST] : []), `RANG 0 ${file.length}`, `RETR ${file.path}`];
   }
 
   #watch(): void {
@@ -84,9 +93,4 @@ export class FileSeries {
       late();
     }, times.clientIdleMs);
   }
-}
-
-/** The end is exclusive; an explicit range tolerates a growing file. */
-function commandsOf({ path, length }: WantedFile): readonly string[] {
-  return [`RANG 0 ${length}`, `RETR ${path}`];
 }

@@ -103,6 +103,12 @@ export function pageRoutes(parts: RouteParts): Route[] {
 
 const FORM = { consumes: FORM_TYPE } as const;
 
+/** Leads from the address of a sent form, such as after a reload of its result, to a page with the form. */
+const toPage = (page: string): Route["answer"] => ({ root, query, request: { path } }) => {
+  const [, rest = ""] = /^\/[^/]+\/(.+)$/.exec(path) ?? [];
+  return redirect(`${root}${query.has("signed-in") ? "shared/" : page}${page.endsWith("/") ? rest : ""}`);
+};
+
 const audited = (audit: Route["audit"]) => ({ ...FORM, audit });
 
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
@@ -119,6 +125,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), audited("token")],
     ...(parts.certificates === undefined ? [] : [certificate]),
     ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), ends],
+    ["GET", "/tokens/:id", toPage("tokens")],
   );
 }
 
@@ -151,8 +158,12 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
   const form: Route["answer"] = async (call) => (await uploadPages()).uploadByForm(call, sharing);
   const failed = linkPasswordPage;
   const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE, failed } as const;
+  const toShare = { service: "open", audit: undefined } as const;
   return table(
     { service: "access", audit: "share" },
+    ["GET", "/link/:server/:id", toPage("rest/access/"), toShare],
+    ["GET", "/drop/:server/:id", toPage("rest/access/"), toShare],
+    ["GET", "/drop/:server/:id/*rest", toPage("rest/access/"), toShare],
     ["POST", "/link/:server/:id", async (call) => (await linkPages()).openLinkByForm(call, sharing), {
       ...FORM,
       permission: "GET",
@@ -180,6 +191,7 @@ function ownFileRoutes(parts: DavParts): Route[] {
     ["PUT", "/files/:server/*rest", async (call) => (await fileActions()).uploadOwnByPage(call, parts)],
     ["POST", "/files/:server/*rest", async (call) => (await fileActions()).changeOwnFile(call, parts), FORM],
     ["POST", "/files-upload/:server/*rest", form, { consumes: FILES_TYPE }],
+    ["GET", "/files-upload/:server/*rest", toPage("files/"), { audit: undefined }],
   );
 }
 

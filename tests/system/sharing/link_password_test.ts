@@ -147,3 +147,22 @@ Deno.test("a client that guesses at the password of a link must wait, even with 
   }
   assert.equal((await sharing.fetch(free)).status, 200);
 });
+
+Deno.test("the address of a form leads back to the page of the link, also after a wrong password", async () => {
+  const id = await sharing.locked("d", PASSWORD);
+  const leads = async (path: string) => {
+    const response = await answerTo(
+      request(`${sharing.origin}${path}`, {
+        ca: sharing.system.authority.certificate,
+        agent: false,
+        headers: { Accept: "text/html" },
+      }).end(),
+    );
+    response.resume();
+    return new URL(response.headers.location ?? "about:blank", `${sharing.origin}${path}`).pathname;
+  };
+  assert.equal(await leads(`/link/HPC/${id}`), `/rest/access/HPC/${id}`);
+  assert.equal(await leads(`/link/HPC/${id}?signed-in`), `/shared/HPC/${id}`);
+  assert.equal(await leads(`/drop/HPC/${id}/a%20b/`), `/rest/access/HPC/${id}/a%20b/`);
+  assert.equal(await leads(`/tokens/${id}`), "/login");
+});
