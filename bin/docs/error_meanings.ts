@@ -266,7 +266,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Reload the page. Allow cookies of the service.",
   },
   ERR_PERMISSIONS_CHANGED: {
-    meaning: "The account or limits of the user or of the share's owner changed while the daemon opened the session.",
+    meaning:
+      "The account or limits of the user or of the share's owner changed while the daemon opened the session.",
     remedy: "Try again: the next session has the new limits.",
   },
   ERR_PRECONDITION_FAILED: {
