@@ -265,6 +265,11 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning: "The form is from another browser session or before a sign-in; or the browser has no cookies.",
     remedy: "Reload the page. Allow cookies of the service.",
   },
+  ERR_PERMISSIONS_CHANGED: {
+    meaning:
+      "The account or limits of the user or of the share's owner changed while the daemon opened the session.",
+    remedy: "Try again: the next session has the new limits.",
+  },
   ERR_PRECONDITION_FAILED: {
     meaning: "The file differs from the version that the request wants to replace, or exists already.",
     remedy: "Download the current file and decide again.",

@@ -116,6 +116,7 @@ export const ERRORS = {
   ERR_OUTSIDE_LIMITS: { status: 403, text: "Your allowed and forbidden paths exclude this directory" },
   ERR_OVERLAP: { status: 403, text: "Source and destination are the same, or one contains the other" },
   ERR_PAGE_OUTDATED: { status: 403, text: "This page has expired. Please try again" },
+  ERR_PERMISSIONS_CHANGED: temporary(503, "1", "Permissions have just changed. Please try again"),
   ERR_PRECONDITION_FAILED: { status: 412, text: "The file does not meet the conditions of the request" },
   ERR_PREFERENCE_NOT_ALLOWED: {
     status: 403,

@@ -60,8 +60,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   const now = user && attributesOnServer(user, name, options);
   const members = ["uid", "groups", "rateLimit", "includes", "excludes"] as const;
   if (now && members.some((member) => now[member] !== account[member])) {
-    throw call.user.outage ??
-      httpError("ERR_NO_ACCOUNT", "the account or its limits changed since the request");
+    throw httpError("ERR_PERMISSIONS_CHANGED", "the account or its limits changed since the request");
   }
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);

@@ -62,7 +62,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     if (user !== undefined) checkUser({ ...call, user }, share, wanted, parts);
     const now = user && [await ofOwner(), shareSession({ ...call, user }, server, share)];
     if (now !== undefined && !isDeepStrictEqual(now, [scope, account])) {
-      throw httpError("ERR_SHARE_NOT_FOUND", "limits of owner or caller changed since the request");
+      throw httpError("ERR_PERMISSIONS_CHANGED", "limits of owner or caller changed since the request");
     }
     use.signal.throwIfAborted();
     use.unwatch(); // the session goes on without this service

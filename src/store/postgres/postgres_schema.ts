@@ -1,6 +1,7 @@
 import { DatabaseFailure, type Row } from "../database.ts";
 import { POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
+import { SHARED_SESSIONS } from "./postgres_watch.ts";
 import banNotification from "./tables/ban_notification.sql" with { type: "text" };
 import changeNotification from "./tables/change_notification.sql" with { type: "text" };
 import instance from "./tables/instance.sql" with { type: "text" };
@@ -52,9 +53,10 @@ const STEPS: readonly Step[] = [{
 /** Schema version that this service cannot use. */
 export class SchemaMismatch extends DatabaseFailure {}
 
-/** @throws {SchemaMismatch} If tables are absent, too old or too new. */
+/** @throws {SchemaMismatch} If tables do not fit. @throws {DatabaseFailure} If the session is not ours alone. */
 export async function checkSchema(connection: PostgresConnection): Promise<void> {
-  const { version, worksWith } = await schemaOf(connection);
+  const { version, worksWith, path } = await schemaOf(connection);
+  if (version > 0 && !path.startsWith(POSTGRES_SCHEMA)) throw new DatabaseFailure(SHARED_SESSIONS);
   const known = STEPS.length;
   if (version < known) {
     throw new SchemaMismatch(
@@ -94,13 +96,17 @@ export async function migrate(connection: PostgresConnection): Promise<{ from: n
   return { from: version, to: Math.max(version, STEPS.length) };
 }
 
-/** Returns the number of steps taken, and `worksWith` of the last; 0 without tables. */
-async function schemaOf(connection: PostgresConnection): Promise<{ version: number; worksWith: number }> {
+/** Returns the number of steps taken, and `worksWith` of the last, 0 without tables; and the search path. */
+async function schemaOf(connection: PostgresConnection) {
   let row: Row | undefined;
   try {
-    [row] = await connection.run("SELECT version, works_with FROM schema_version");
+    [row] = await connection.run(
+      `SELECT version, works_with, current_setting('search_path') AS path
+       FROM ${POSTGRES_SCHEMA}.schema_version`,
+    );
   } catch (error) {
     if (!(error instanceof PostgresError && /^(?:42P01|3F000)$/.test(error.code))) throw error;
   }
-  return { version: Number(row?.["version"] ?? 0), worksWith: Number(row?.["works_with"] ?? 0) };
+  const { version = 0, works_with: worksWith = 0, path = "" } = row ?? {};
+  return { version: Number(version), worksWith: Number(worksWith), path: String(path) };
 }

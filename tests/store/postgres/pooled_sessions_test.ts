@@ -1,5 +1,7 @@
 /** Pooler between service and database: works if each connection has its own session, else is refused. */
 import assert from "node:assert/strict";
+import { POSTGRES_SCHEMA } from "../../../src/store/postgres/postgres_connection.ts";
+import { checkSchema, SchemaMismatch } from "../../../src/store/postgres/postgres_schema.ts";
 import { DatabaseFailure } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { PGBOUNCER, TestPgbouncer } from "../../fixtures/pgbouncer.ts";
@@ -43,3 +45,27 @@ Deno.test(
     }
   },
 );
+
+Deno.test("a session of another connection is not taken for a database without tables", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using server = await TestPostgres.start();
+  const name = await server.database();
+  let found: unknown;
+  const database = new PostgresDatabase({
+    ...server.options(name),
+    checkSchema: async (connection) => {
+      await checkSchema(connection);
+      await connection.run("SET search_path TO public"); // as in a session that a pooler gave to others, too
+      found = await checkSchema(connection).then(() => undefined, (error: unknown) => error);
+      await connection.run(`SET search_path TO ${POSTGRES_SCHEMA}, pg_temp`);
+    },
+  });
+  try {
+    await database.checkSessions();
+    assert.ok(found instanceof DatabaseFailure && !(found instanceof SchemaMismatch), String(found));
+    assert.match(found.message, /pooler.*pool_mode = session/);
+  } finally {
+    database.close();
+  }
+});

@@ -262,7 +262,7 @@ Deno.test("shares of an owner who is removed from the map end, and the excludes 
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
 });
 
-Deno.test("nobody gets a session with an account that was lost while the daemon was opening the session", async () => {
+Deno.test("nobody gets a session with an account or limits that were lost while the daemon was opening the session", async () => {
   const everybody = PASSWORDS + passwordLine(BOB, BOB_DN);
   await changeFile("conf/mapfile.json", mapWith(ALICES));
   const id = await sharing.share("d/");
@@ -283,17 +283,18 @@ Deno.test("nobody gets a session with an account that was lost while the daemon 
     await changeFile("conf/users.txt", everybody);
     assert.deepEqual(
       await during(() => changeFile("conf/mapfile.json", mapWith({ ...ALICES, xlogin: "nobody" }))),
-      [401, 404, 404],
+      [503, 404, 404],
     );
     await changeFile("conf/mapfile.json", mapWith(ALICES));
     const excluding = { ...ALICES, "uftpd.HPC.excludes": `${sharing.data}/d/secret/*` };
     assert.deepEqual(
       await during(() => changeFile("conf/mapfile.json", mapWith(excluding))),
-      [401, 404, 404],
+      [503, 503, 503],
     );
     await changeFile("conf/mapfile.json", mapWith(ALICES));
     const limited = mapWith(ALICES, { "uftpd.HPC.rateLimit": "1M" });
-    assert.deepEqual(await during(() => changeFile("conf/mapfile.json", limited)), [401, 404, 200]);
+    assert.deepEqual(await during(() => changeFile("conf/mapfile.json", limited)), [503, 503, 200]);
+    assert.deepEqual(await during(async () => {}), [200, 200, 200], "the next session has the new limits");
   } finally {
     await changeFile("conf/mapfile.json", mapWith(ALICES));
   }

@@ -212,5 +212,5 @@ Deno.test("a source that fails while the daemon opens a session for a link cause
 
 Deno.test("a source that comes back while the daemon opens a session causes 503, not 401", async () => {
   xuudb.reply = DOWN;
-  assert.deepEqual(await meanwhile(() => session(ALICE), undefined), OUTAGE);
+  assert.deepEqual(await meanwhile(() => session(ALICE), undefined), [503, "ERR_PERMISSIONS_CHANGED"]);
 });
