@@ -23,11 +23,11 @@ async function done(fields: Readonly<Record<string, string>>) {
   const admin = {
     ban: ({ user, address }: Readonly<Record<string, unknown>>, seconds: number) => {
       told.push(`ban ${user} ${address} ${seconds}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "ban" as const, facts: {} } });
     },
     lift: ({ user, address }: Readonly<Record<string, unknown>>) => {
       told.push(`lift ${user} ${address}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "lift" as const, facts: {} } });
     },
     namesOf: (user: string, anyCase = false) =>
       Promise.resolve((anyCase ? user.toLowerCase() : user) === "annie" ? ["cn=ann,o=example"] : []),
