@@ -19,7 +19,7 @@ interface QueueLimits extends FairQueueLimits {
 
 /** Serialises requests: a daemon serves one at a time; one in its backlog speeds it up, more slow it down (1.5). */
 export class Queue {
-  readonly #waiting: FairQueue<Waiter & { readonly httpError: (reason: Failure) => void }>;
+  readonly #waiting: FairQueue<Waiter & { readonly refused: (reason: Failure) => void }>;
   readonly #turns: Promise<void>[] = []; // running turns in order
   readonly #running = new Set<Promise<void>>(); // unfinished requests
   #closed = false;
@@ -52,7 +52,7 @@ export class Queue {
             if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
           }, maxTurnMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
-        httpError: resolve,
+        refused: resolve,
       });
       if (joined) this.#next();
       else resolve(failure("busy", "before"));
@@ -60,7 +60,7 @@ export class Queue {
   }
 
   drain(reason: Failure): void {
-    for (const { httpError } of this.#waiting.clear()) httpError(reason);
+    for (const { refused } of this.#waiting.clear()) refused(reason);
   }
 
   async close(): Promise<void> {

@@ -45,28 +45,28 @@ export class ConnectionLimiter {
     const { proxyPeers } = this.options;
     const isProxy = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;
     if (!this.#shares.admit(socket, isProxy ? undefined : this.#groupOf(peer))) {
-      this.#httpError(socket, TOO_MANY, { client: peer });
+      this.#refuse(socket, TOO_MANY, { client: peer });
     } else if (proxyPeers === undefined) enter();
     else this.#readHeader(socket, { peer, isProxy, enter });
   }
 
   #readHeader(socket: Socket, { peer, isProxy, enter }: Arrival): void {
-    const httpError = (message: string, reason?: string) => {
+    const refuse = (message: string, reason?: string) => {
       stop();
-      this.#httpError(socket, message, { client: peer, reason });
+      this.#refuse(socket, message, { client: peer, reason });
     };
     let read: Buffer | undefined;
     const take = (bytes: Buffer) => {
       read = read === undefined ? bytes : Buffer.concat([read, bytes]);
       const header = readProxyHeader(read);
       if (header.kind === "begun") return;
-      if (isProxy && header.kind === "malformed") return httpError(MALFORMED, header.reason);
-      if (isProxy && header.kind === "absent") return httpError(MISSING);
-      if (!isProxy && header.kind !== "absent") return httpError(UNEXPECTED);
+      if (isProxy && header.kind === "malformed") return refuse(MALFORMED, header.reason);
+      if (isProxy && header.kind === "absent") return refuse(MISSING);
+      if (!isProxy && header.kind !== "absent") return refuse(UNEXPECTED);
       stop();
       const [client, length] = header.kind === "whole" ? [header.client ?? peer, header.length] : [peer, 0];
       if (isProxy && !this.#shares.assign(socket, this.#groupOf(client))) {
-        return this.#httpError(socket, TOO_MANY, { client });
+        return this.#refuse(socket, TOO_MANY, { client });
       }
       this.#remember(socket, client);
       if (read.length > length) socket.unshift(read.subarray(length));
@@ -78,7 +78,7 @@ export class ConnectionLimiter {
       socket.destroy();
     };
     const timer = setTimeout(
-      () => isProxy ? httpError(LATE) : disconnected(),
+      () => isProxy ? refuse(LATE) : disconnected(),
       this.options.limits.handshakeMs,
     );
     const stop = () => {
@@ -96,7 +96,7 @@ export class ConnectionLimiter {
     socket.once("close", () => this.#clients.delete(ends));
   }
 
-  #httpError(socket: Socket, message: string, fields: Fields): void {
+  #refuse(socket: Socket, message: string, fields: Fields): void {
     socket.destroy();
     this.parts.refused(message, fields);
   }

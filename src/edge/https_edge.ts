@@ -152,7 +152,7 @@ export class HttpsEdge {
     this.#connectionLimiter.clientOf(socket); // caches the address, also for use after the connection ends
     const gate = new RequestGate(
       socket,
-      (error) => this.#httpError(error, socket),
+      (error) => this.#refuse(error, socket),
       this.options.limits.headersMs,
     );
     this.#gates.set(socket, gate);
@@ -279,10 +279,10 @@ export class HttpsEdge {
     }
     const oversized = error.code === "HPE_HEADER_OVERFLOW";
     const code = late ? "ERR_REQUEST_TIMEOUT" : oversized ? "ERR_HEADERS_TOO_LARGE" : "ERR_BAD_REQUEST";
-    this.#httpError(httpError(code, error.message), socket);
+    this.#refuse(httpError(code, error.message), socket);
   }
 
-  #httpError(error: HttpError, socket: Socket): void {
+  #refuse(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
     socket.end(rawErrorResponse({ error, requestId, by: UNREAD }, this.options.policy ?? PLAIN_POLICY));

@@ -28,8 +28,8 @@ export class RequestGate {
   #answered = false;
   #tail = ""; // bytes after the last blank line, which may be split
 
-  /** @param httpError Called for requests refused unparsed. @param headersMs Timeout of a request line. */
-  constructor(socket: Socket, readonly httpError: (error: HttpError) => void, readonly headersMs: number) {
+  /** @param refuse Called for requests refused unparsed. @param headersMs Timeout of a request line. */
+  constructor(socket: Socket, readonly refuse: (error: HttpError) => void, readonly headersMs: number) {
     this.#backPressure = backPressureOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
     socket.once("close", () => this.close());
@@ -144,7 +144,7 @@ export class RequestGate {
 
   #reject(error: HttpError): void {
     this.close();
-    this.httpError(error);
+    this.refuse(error);
   }
 
   /** Keeps an incomplete request line with a timeout, or clears it. */

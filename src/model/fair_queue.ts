@@ -29,8 +29,8 @@ export class FairQueue<W extends Waiter = Waiter> {
 
   /** Adds a waiter. Returns false, without calling it, if there is no room. */
   join(waiter: W): boolean {
-    const { queueKey: name, maxWaitMs, signal } = waiter;
-    const length = this.#queues.get(name)?.size ?? 0;
+    const { queueKey, maxWaitMs, signal } = waiter;
+    const length = this.#queues.get(queueKey)?.size ?? 0;
     if (length >= this.limits.perKey) return false;
     if (this.#size >= this.limits.waiting && !this.#displaceFor(length)) return false;
     const abort = () => this.#leave(waiter, "aborted");
@@ -38,7 +38,7 @@ export class FairQueue<W extends Waiter = Waiter> {
       ? undefined
       : setTimeout(() => this.#leave(waiter, "late"), Math.max(0, maxWaitMs));
     signal?.addEventListener("abort", abort, { once: true });
-    this.#queues.getOrInsertComputed(name, () => new Map<W, () => void>()).set(waiter, () => {
+    this.#queues.getOrInsertComputed(queueKey, () => new Map<W, () => void>()).set(waiter, () => {
       clearTimeout(late);
       signal?.removeEventListener("abort", abort);
     });
@@ -48,11 +48,11 @@ export class FairQueue<W extends Waiter = Waiter> {
 
   /** Calls the next waiter of the queues that `may` admits. Returns false if there is none. */
   callNext(may: (queueKey: string) => boolean = () => true): boolean {
-    for (const [name, queueKey] of this.#queues) {
-      const [next] = queueKey.keys();
-      if (next === undefined || !may(name)) continue;
+    for (const [queueKey, queue] of this.#queues) {
+      const [next] = queue.keys();
+      if (next === undefined || !may(queueKey)) continue;
       this.#remove(next);
-      if (this.#queues.delete(name)) this.#queues.set(name, queueKey); // moves the queue to the end
+      if (this.#queues.delete(queueKey)) this.#queues.set(queueKey, queue); // moves the queue to the end
       next.called();
       return true;
     }
@@ -61,7 +61,7 @@ export class FairQueue<W extends Waiter = Waiter> {
 
   /** Removes and returns all waiters, without calling them. */
   clear(): W[] {
-    const all = [...this.#queues.values()].flatMap((queueKey) => [...queueKey.keys()]);
+    const all = [...this.#queues.values()].flatMap((queue) => [...queue.keys()]);
     for (const waiter of all) this.#remove(waiter);
     return all;
   }
@@ -72,17 +72,17 @@ export class FairQueue<W extends Waiter = Waiter> {
   }
 
   #remove(waiter: W): void {
-    const queueKey = this.#queues.get(waiter.queueKey);
-    queueKey?.get(waiter)?.();
-    if (queueKey?.delete(waiter)) this.#size--;
-    if (queueKey?.size === 0) this.#queues.delete(waiter.queueKey);
+    const queue = this.#queues.get(waiter.queueKey);
+    queue?.get(waiter)?.();
+    if (queue?.delete(waiter)) this.#size--;
+    if (queue?.size === 0) this.#queues.delete(waiter.queueKey);
   }
 
   /** Displaces the last waiter of the longest queue, if the new one's queue stays shorter. */
   #displaceFor(length: number): boolean {
     let longest: Map<W, unknown> | undefined;
-    for (const queueKey of this.#queues.values()) {
-      if (queueKey.size > (longest?.size ?? length + 1)) longest = queueKey;
+    for (const queue of this.#queues.values()) {
+      if (queue.size > (longest?.size ?? length + 1)) longest = queue;
     }
     const last = longest && [...longest.keys()].at(-1);
     if (last === undefined) return false;

@@ -7,7 +7,7 @@ import { messageOf } from "./text.ts";
 
 const MAX_BYTES = 64 * 1024 ** 2;
 
-/** Opens a regular file or folder, but no pipe, socket or device, which could block. @throws As `Deno.open`; TypeError. */
+/** Opens a regular file: no folder, and no pipe, socket or device, which could block. @throws As `Deno.open`; TypeError. */
 export async function openRegularFile(path: string, { follow = true } = {}): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
   const file = await open(path, flags).catch((error) => {
@@ -37,7 +37,7 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   return bytes.subarray(0, length);
 }
 
-/** Like {@link readRegularFile}, for a short file that is read at once; refuses folders, too. */
+/** Like {@link readRegularFile}, for a short file that is read at once. */
 export function readRegularFileSync(path: string, maxBytes: number): Uint8Array<ArrayBuffer> {
   let file: number;
   try {

@@ -649,8 +649,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/oauth/provider.ts",
-    at: "if (modulus.length > MOST_BITS) return false;",
-    change: "modulus.length > MOST_BITS → false",
+    at: "if (modulus.length > MAX_RSA_BITS) return false;",
+    change: "modulus.length > MAX_RSA_BITS → false",
     equivalent: true,
     why: "it is too long once decoded, too; the guard bounds the work",
   },

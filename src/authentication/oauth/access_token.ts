@@ -54,7 +54,7 @@ export async function verifyAccessToken(
 
 /** Verifies an ID token (OIDC Core 1.0, 3.1.3.7) except for subject, audience and nonce. @throws {InvalidToken} */
 export async function verifyIdToken(token: ForeignToken, rules: TokenRules): Promise<void> {
-  await verifyToken(token, rules, () => {});
+  await verifyToken(token, rules);
 }
 
 /** Longest age of a logout token in seconds, and time in the replay cache. */
@@ -89,7 +89,7 @@ export async function verifyLogoutToken(
 async function verifyToken(
   token: ForeignToken,
   { issuer, keys, now, signal }: TokenRules,
-  checkClaims: () => void,
+  checkClaims = () => {},
   types = TYPES,
 ): Promise<void> {
   const { header, claims, algorithm: alg } = token;

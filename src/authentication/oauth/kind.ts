@@ -24,21 +24,12 @@ export const oauth = authenticatorKind({
 /** Returns the issuer and the configured endpoints, the only hosts contacted. */
 function remotes(config: OAuthConfig): readonly ProbedRemote[] {
   const { issuer, jwksUri, address, showCertificate } = config;
-  const remote = (address: string, probe: ProbedRemote["probe"]) => ({
-    address,
-    label: "OIDC Server",
-    showCertificate,
-    probe,
-  });
+  const probes = () => import("./probe.ts");
+  const remote = (address: string | undefined, probe: ProbedRemote["probe"]) =>
+    address === undefined ? [] : [{ address, label: "OIDC Server", showCertificate, probe }];
   return [
-    ...(issuer === undefined ? [] : [
-      remote(issuer, async (parts) => (await import("./probe.ts")).probeIssuer(config, parts)),
-    ]),
-    ...(jwksUri === undefined ? [] : [
-      remote(jwksUri, async (parts) => (await import("./probe.ts")).probeKeys(config, parts)),
-    ]),
-    ...(address === undefined ? [] : [
-      remote(address, async (parts) => (await import("./probe.ts")).probeEndpoint(config, address, parts)),
-    ]),
+    ...remote(issuer, async (parts) => (await probes()).probeIssuer(config, parts)),
+    ...remote(jwksUri, async (parts) => (await probes()).probeKeys(config, parts)),
+    ...remote(address, async (parts) => (await probes()).probeEndpoint(config, address ?? "", parts)),
   ];
 }

@@ -9,6 +9,7 @@ import type { RemoteStatus, RemoteSystemOptions, Requester } from "../../outgoin
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
+import { MAX_RSA_BITS, MIN_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import { InvalidToken, SECRET_MEMBERS } from "../signed_token.ts";
@@ -78,7 +79,6 @@ function webAddress(value: unknown, member: string): string | undefined {
 }
 
 const MOST_KEYS = 100;
-const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the platform reads no longer ones)
 /** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
 const MOST_OF_EXPONENT = 11;
 
@@ -111,7 +111,7 @@ function diagnosticOf(key: unknown): string | undefined {
       if (typeof key.e !== "string" || key.e.length > MOST_OF_EXPONENT) return "RSA with a long exponent";
       return typeof key.n === "string" && hasUsableLength(key.n)
         ? undefined
-        : `RSA of other than ${FEWEST_BITS} to ${MOST_BITS} bits`;
+        : `RSA of other than ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits`;
     case "EC":
       return ["P-256", "P-384", "P-521"].includes(String(key.crv)) ? undefined : "another curve";
     case "OKP":
@@ -122,10 +122,10 @@ function diagnosticOf(key: unknown): string | undefined {
 }
 
 function hasUsableLength(modulus: string): boolean {
-  if (modulus.length > MOST_BITS) return false;
+  if (modulus.length > MAX_RSA_BITS) return false;
   const hex = Buffer.from(modulus, "base64url").toString("hex").replace(/^0+/, "");
   const bits = hex === "" ? 0 : hex.length * 4 - (Math.clz32(parseInt(hex.charAt(0), 16)) - 28);
-  return bits >= FEWEST_BITS && bits <= MOST_BITS;
+  return bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS;
 }
 
 /** Without an issuer, only `address` is contacted. */

@@ -30,26 +30,24 @@ export function requirementChecks(
   claim: Claims,
   now: number,
 ): readonly TokenCheck[] {
-  const claims = {
-    requiredAudience: ["aud"],
-    requiredClient: ["client_id", "azp", "appid"],
-    requiredScope: ["scope", "scp"],
-    emailVerified: ["email_verified"],
-    requiredAcr: ["acr"],
-    maxAuthAge: ["auth_time"],
-  } as const;
-  const names = [
-    ...["requiredAudience", "requiredClient", "requiredScope"] as const,
-    ...["emailVerified", "requiredAcr", "maxAuthAge"] as const,
-  ];
-  return names.flatMap((what) => {
+  return CLAIMS.flatMap(([what, ...claims]) => {
     const wanted = required[what];
     const expected = [wanted].flat().join(" ");
     if (wanted === undefined || wanted === false || expected === "") return [];
     const ok = unmetRequirement({ ...NONE, [what]: wanted }, claim, now) === undefined;
-    return [{ what, found: claims[what].flatMap((name) => textsOf(claim(name))).join(" "), expected, ok }];
+    return [{ what, found: claims.flatMap((name) => textsOf(claim(name))).join(" "), expected, ok }];
   });
 }
+
+/** Claims that each requirement reads. */
+const CLAIMS: readonly (readonly [keyof TokenRequirements, ...claims: string[]])[] = [
+  ["requiredAudience", "aud"],
+  ["requiredClient", "client_id", "azp", "appid"],
+  ["requiredScope", "scope", "scp"],
+  ["emailVerified", "email_verified"],
+  ["requiredAcr", "acr"],
+  ["maxAuthAge", "auth_time"],
+];
 
 const NONE: TokenRequirements = {
   requiredAudience: [],

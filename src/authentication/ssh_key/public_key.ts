@@ -9,7 +9,7 @@ import {
 } from "node:crypto";
 import { decodeBase64 } from "../../model/base64.ts";
 import { attempt } from "../../model/attempt.ts";
-import { MAX_RSA_BITS } from "../../model/trust/certificate_facts.ts";
+import { MAX_RSA_BITS, MIN_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 
 /** Reason why a key is unusable, for the operator; quotes nothing of it. */
 export class UnusableKey extends Error {}
@@ -99,8 +99,8 @@ const DECODERS = {
     const e = blob.positiveInteger();
     const n = blob.positiveInteger();
     const bits = (n.length - 1) * 8 + (32 - Math.clz32(n[0] ?? 0));
-    if (bits < 2048 || bits > MAX_RSA_BITS) {
-      throw new UnusableKey(`RSA key of ${bits} bits, expected 2048 to ${MAX_RSA_BITS}`);
+    if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) {
+      throw new UnusableKey(`RSA key of ${bits} bits, expected ${MIN_RSA_BITS} to ${MAX_RSA_BITS}`);
     }
     if (e.length > 4 || (e.at(-1) ?? 0) % 2 === 0 || (e.length === 1 && e[0] === 1)) {
       throw new UnusableKey("RSA exponent is not an odd number from 3 to 4294967295");

@@ -184,7 +184,7 @@ class SshKeyAuthenticator implements Authenticator {
     if (certified !== undefined && byCertificate !== undefined) {
       return this.#accept(trial, byCertificate, certified.identity);
     }
-    if (this.options.certificates?.only) return await this.#httpError(trial, certified?.failure);
+    if (this.options.certificates?.only) return await this.#refuse(trial, certified?.failure);
     const fromFile = this.opened.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
@@ -210,11 +210,11 @@ class SshKeyAuthenticator implements Authenticator {
         throw notLookedUp(failed);
       }
     }
-    return await this.#httpError(trial, certified?.failure);
+    return await this.#refuse(trial, certified?.failure);
   }
 
   /** @param failure Error of reading certificates, which might have allowed the login. */
-  async #httpError(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
+  async #refuse(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
     await trial.finish();
     if (failure !== undefined) throw failure;
     return { kind: "refused", reason: trial.reason };

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, type X509Certificate } from "node:crypto";
-import { USABLE_KEYS, usableKeyOf } from "../../model/trust/certificate_facts.ts";
+import { algorithmsOf, USABLE_KEYS, usableKeyOf } from "../../model/trust/certificate_facts.ts";
 import type { TimeSlicer } from "../../model/time_slicing.ts";
 import { ENVELOPED, EXCLUSIVE_C14N, InvalidResponse, SIGNATURE } from "./saml_names.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
@@ -151,24 +151,10 @@ const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
   ["http://www.w3.org/2001/04/xmlenc#sha512", "sha512"],
 ]);
 
-const CURVES: ReadonlySet<unknown> = new Set([
-  "prime256v1",
-  "P-256",
-  "secp384r1",
-  "P-384",
-  "secp521r1",
-  "P-521",
-]);
-const MIN_RSA_BITS = 2048;
-
 /** Reports whether a certificate's key fits a method. */
 export function mayUse(certificate: X509Certificate, { keyType }: SignatureMethod): boolean {
   const key = usableKeyOf(certificate);
-  if (key?.asymmetricKeyType !== keyType) return false;
-  const { asymmetricKeyDetails } = key;
-  return keyType === "rsa"
-    ? (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS
-    : CURVES.has(asymmetricKeyDetails?.namedCurve);
+  return key?.asymmetricKeyType === keyType && algorithmsOf(key).length > 0;
 }
 
 function digestClasses() {

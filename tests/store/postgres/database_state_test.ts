@@ -13,18 +13,18 @@ function create() {
     changed: (condition) =>
       told.push(condition.kind === "up" ? "up" : `${condition.kind}: ${condition.reason}`),
   });
-  const httpError = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseUnavailable);
-  return { time, told, state, httpError };
+  const refuse = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseUnavailable);
+  return { time, told, state, refuse };
 }
 
 Deno.test("DatabaseState is degraded while connections work and further ones are refused", async () => {
-  const { told, state, httpError } = create();
+  const { told, state, refuse } = create();
   const closed = Promise.withResolvers<void>();
   await state.attempt(() => Promise.resolve());
   state.countConnection(closed.promise);
   state.setListening();
   assert.deepEqual(state.condition, { kind: "up" });
-  await httpError();
+  await refuse();
   assert.deepEqual(state.condition, { kind: "degraded", reason: "sorry, too many clients already" });
   assert.equal(state.outageMs, 0);
   assert.equal(state.refusesWork, false, "there is a connection");
@@ -33,11 +33,11 @@ Deno.test("DatabaseState is degraded while connections work and further ones are
 });
 
 Deno.test("DatabaseState is away without any connection for work, even if it gets notifications", async () => {
-  const { time, told, state, httpError } = create();
+  const { time, told, state, refuse } = create();
   state.setListening();
-  await httpError();
+  await refuse();
   time.now += 2_000;
-  await httpError();
+  await refuse();
   assert.equal(state.condition.kind, "away");
   assert.equal(state.refusesWork, true);
   assert.throws(() => state.checkWork(), /too many clients/);
@@ -52,10 +52,10 @@ Deno.test("DatabaseState is away without any connection for work, even if it get
 });
 
 Deno.test("DatabaseState is away when the last connection is lost and no other can be opened", async () => {
-  const { state, httpError } = create();
+  const { state, refuse } = create();
   const closed = Promise.withResolvers<void>();
   state.countConnection(closed.promise);
-  await httpError();
+  await refuse();
   assert.equal(state.condition.kind, "degraded");
   closed.resolve();
   await closed.promise;

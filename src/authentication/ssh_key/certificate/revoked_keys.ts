@@ -68,7 +68,9 @@ export class SerialRanges {
     return this.#ranges.length;
   }
 
+  /** @throws {UnusableKey} As OpenSSH: for 0 (no serial), a reversed range, or more than 64 bits. */
   add(from: bigint, to = from): void {
+    if (from === 0n || from > to || to >> 64n > 0n) throw new UnusableKey("range of serials is not valid");
     const last = this.#ranges.at(-1);
     if (last !== undefined && last.to + 1n === from) last.to = to;
     else {

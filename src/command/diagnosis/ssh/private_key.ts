@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { ECDSA } from "../../../authentication/ssh_key/public_key.ts";
 import { algorithmsOf } from "../../../model/trust/certificate_facts.ts";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
@@ -49,19 +50,12 @@ function isParsedKey(value: unknown): value is ParsedKey {
   return typeof value === "object" && value !== null && "type" in value && "getPrivatePEM" in value;
 }
 
-/** Curve and length of its numbers in bytes, by key type (RFC 5656, RFC 7518). */
-const CURVES: ReadonlyMap<string, readonly [crv: string, size: number]> = new Map([
-  ["ecdsa-sha2-nistp256", ["P-256", 32]],
-  ["ecdsa-sha2-nistp384", ["P-384", 48]],
-  ["ecdsa-sha2-nistp521", ["P-521", 66]],
-]);
-
 /** Encodes ECDSA keys again, since `ssh2` does not pad the number to the length of the curve's order (RFC 5915, 3). */
 function privateKeyOf(parsed: ParsedKey): KeyObject {
   const pem = parsed.getPrivatePEM();
-  const curve = CURVES.get(parsed.type);
+  const curve = Object.entries(ECDSA).find(([type]) => type === parsed.type)?.[1];
   if (curve === undefined) return createPrivateKey(pem);
-  const [crv, size] = curve;
+  const { curve: crv, size } = curve;
   const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64");
   const at = der.indexOf(VERSION) + VERSION.length;
   const number = der.subarray(at + 1, at + 1 + (der[at] ?? 0)).toString("hex").replace(/^(?:00)+/, "");
@@ -74,7 +68,7 @@ function privateKeyOf(parsed: ParsedKey): KeyObject {
 /** Version 1 of an EC private key, and the tag of the number that follows (RFC 5915, 3). */
 const VERSION = new Uint8Array([2, 1, 1, 4]);
 
-const LIFETIME = 300; // lifetime in seconds, like that of clients
+const LIFETIME = 300; // seconds, like that of clients
 
 /** Returns a token as clients sign it (credentials.md 3.7). @throws {UnusablePrivateKey} If the key type cannot sign tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {

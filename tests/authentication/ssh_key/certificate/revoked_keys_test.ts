@@ -75,12 +75,25 @@ Deno.test("readRevokedKeys() revokes serials of any authority if the list names 
 /** Bitmap one byte longer than the limit of 2^26 serials. */
 const LONG_BITMAP = Buffer.concat([number(1n), wireString(Buffer.alloc(2 ** 23 + 1))]);
 
+function serials(part: Uint8Array): Uint8Array {
+  return list(section(1, Buffer.concat([wireString(""), wireString(""), part])));
+}
+
 const BAD: [what: string, bytes: Uint8Array, message: RegExp][] = [
   ["a list of more than 32 MiB", Buffer.concat([list(), Buffer.alloc(32 * 1024 * 1024)]), /too long/],
   [
     "a bitmap of too many serials",
     list(section(1, Buffer.concat([wireString(""), wireString(""), section(0x22, LONG_BITMAP)]))),
     /bitmap of serials is too long/,
+  ],
+  // ssh-keygen(1) refuses these as well.
+  ["a reversed range", serials(section(0x21, Buffer.concat([10n, 5n].map(number)))), /range of serials/],
+  ["a range from 0", serials(section(0x21, Buffer.concat([0n, 5n].map(number)))), /range of serials/],
+  ["serial 0", serials(section(0x20, number(0n))), /range of serials/],
+  [
+    "a bitmap beyond 64 bits",
+    serials(section(0x22, Buffer.concat([number(2n ** 64n - 2n), wireString(Buffer.of(8))]))),
+    /range of serials/,
   ],
   ["a later version", Buffer.from(list()).fill(2, 11, 12), /not of version 1/],
   ["an unknown section", list(section(9, wireString(""))), /section of unknown type 9/],
@@ -114,7 +127,7 @@ for (const [what, bytes, message] of BAD) {
 }
 
 Deno.test("SerialRanges has exactly the added serials, in any order", () => {
-  const range = fc.tuple(fc.bigInt(0n, 60n), fc.bigInt(0n, 6n)).map(([from, more]) => ({
+  const range = fc.tuple(fc.bigInt(1n, 60n), fc.bigInt(0n, 6n)).map(([from, more]) => ({
     from,
     to: from + more,
   }));
