@@ -23,11 +23,12 @@ async function done(fields: Readonly<Record<string, string>>) {
   const admin = {
     ban: ({ user, address }: Readonly<Record<string, unknown>>, seconds: number) => {
       told.push(`ban ${user} ${address} ${seconds}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "ban" as const, facts: {}, seconds } });
     },
     lift: ({ user, address }: Readonly<Record<string, unknown>>) => {
+      if (user === "nobody") return Promise.resolve({ result: { lifted: 0 } });
       told.push(`lift ${user} ${address}`);
-      return Promise.resolve({ result: {} });
+      return Promise.resolve({ result: {}, change: { event: "lift" as const, facts: {}, lifted: 1 } });
     },
     namesOf: (user: string, anyCase = false) =>
       Promise.resolve((anyCase ? user.toLowerCase() : user) === "annie" ? ["cn=ann,o=example"] : []),
@@ -52,6 +53,7 @@ const FORMS: readonly (readonly [fields: Record<string, string>, expected: strin
   [{ for: "30m" }, /expected a user, an address, or both/],
   [{ do: "lift", user: "eve" }, "lift eve undefined"],
   [{ do: "lift", user: "ann", for: "30m" }, "lift ann undefined"],
+  [{ do: "lift", user: "nobody" }, "No ban and no failed login of this user or address is known"],
   [{ user: "ann", for: "30m" }, ONESELF],
   [{ user: "annie", for: "30m" }, ONESELF],
   [{ user: "Annie", for: "30m" }, ONESELF],
