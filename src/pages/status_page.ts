@@ -106,7 +106,7 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
         ],
       ],
       [SAYS.role, role],
-      [SAYS.account, uid ?? outage?.publicMessage ?? SAYS.noAccount],
+      [SAYS.account, uid ?? (outage ? message(outage.publicMessage) : SAYS.noAccount)],
       [SAYS.groups, availableGroups.join(", ")],
       [SAYS.signedInBy, message(methods.get(method) ?? method)],
       [

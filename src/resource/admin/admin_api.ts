@@ -252,9 +252,10 @@ export async function knownNames(user: string, parts: {
   const reversed = reversedForm(user);
   const ask = async (dn: string) => {
     const { signal } = new AbortController();
-    const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
-    if (standard.size > 0 || extra.size > 0) return "known";
-    return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind;
+    const found = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
+    if (found.standard.size > 0 || found.extra.size > 0) return "known";
+    const { kind } = await accountStatusOf(parts.authenticators, { dn }, signal);
+    return found.outage === undefined || kind === "known" ? kind : undefined;
   };
   // A source that is out of order must not prevent a ban.
   const statusOf = (dn: string) => ask(dn).catch(onError(HttpError, () => undefined));

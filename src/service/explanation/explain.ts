@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
-import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import { BANNED_ROLE, type UserAttributes } from "../../attributes/user_attributes.ts";
 import type { TokenCheck } from "../../authentication/authenticator.ts";
 import {
   applicable,
@@ -119,11 +119,12 @@ async function explainWith(explaining: Explaining): Promise<Explanation> {
   const found = bansOf(explaining, identity, accountsOf(user));
   const refusal = refusalBy(found) ??
     (!mayAsk
-      ? `The role ${user.role} may not ask for sessions`
+      ? (user.role === BANNED_ROLE ? undefined : user.outage?.message) ??
+        `The role ${user.role} may not ask for sessions`
       : servers.some((step) => step.refusal === undefined)
       ? undefined
       : servers[0]?.refusal ?? "No transfer server is configured");
-  return { ...known(), user, mayAsk, servers, bans: found, refusal };
+  return { ...known(), user: { ...user, outage: undefined }, mayAsk, servers, bans: found, refusal };
 }
 
 /** Returns the checks of a provider's token, by each authenticator that would see it. */

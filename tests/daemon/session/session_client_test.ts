@@ -265,6 +265,7 @@ Deno.test("SessionClient uses no kept session that the daemon has ended, however
   assert.equal(site.daemon.sessions.length, 1, "kept");
   await site.daemon.stop();
   await site.daemon.start();
+  await new Promise((resolve) => setTimeout(resolve, 100)); // the end arrives in a later turn of the event loop
   await look();
   await look();
   assert.equal(site.daemon.sessions.length, 2);

@@ -71,6 +71,9 @@ Deno.test("knownNames() considers a user with attributes known, and tolerates a 
     reversed: undefined,
     unknown: undefined,
   });
+  const outage = httpError("ERR_ATTRIBUTE_SOURCE");
+  const skipped = () => Promise.resolve({ standard: new Map(), extra: new Map(), outage });
+  assert.equal((await of(GIVEN, [], skipped)).unknown, undefined, "an optional source is down");
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
 });
 

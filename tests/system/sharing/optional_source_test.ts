@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { whoamiTestCommand } from "../../../src/command/diagnosis/whoami_test_command.ts";
 import { PREFERENCES_HEADER } from "../../../src/service/identify.ts";
 import { startXuudb } from "../../attributes/xuudb/xuudb_simulator.ts";
+import { recordedIo } from "../../command/recorded_io.ts";
 import { until } from "../../fixtures/deadline.ts";
 import { wordsOf } from "../../pages/words.ts";
 import type { Question } from "../ask.ts";
@@ -95,6 +97,10 @@ Deno.test("lists of servers name those whose account is unknown while the source
       const words = wordsOf((await carol.get(path)).text).join("\n");
       assert.match(words, /HPC/, path);
       assert.match(words, /permissions cannot be looked up at the moment/, path);
+      const inGerman = await carol.get(path, { headers: { "Accept-Language": "de" } });
+      const german = wordsOf(inGerman.text).join("\n");
+      assert.match(german, /Rechte können im Moment nicht nachgeschlagen werden/, path);
+      assert.doesNotMatch(german, /permissions/, path);
     }
     assert.equal((await entryOf(ALICE)).uid, "alice");
     assert.equal((await entryOf(BOB)).refusal?.code, "ERR_ATTRIBUTE_SOURCE");
@@ -181,6 +187,18 @@ Deno.test("an administrator's token is not renewed with the role that is left wh
   });
   const { text: renewed } = await issue({ headers: { Authorization: `Bearer ${token}` } });
   assert.equal(await roleOf(renewed), "admin");
+});
+
+Deno.test("whoami-test names the source that is down instead of the role that is left", async () => {
+  const explained = async () => {
+    const io = recordedIo();
+    await whoamiTestCommand.run(["CN=Nobody,O=Demo", "--json", "--config", system.main], io);
+    return JSON.parse(io.out);
+  };
+  assert.match((await explained()).refusal, /role anonymous/);
+  const { refusal, user } = await during(explained);
+  assert.match(refusal, /XUUDB/);
+  assert.equal(user.outage, undefined);
 });
 
 /** Asks for a session, and changes the answer of the XUUDB while the daemon opens it. */
