@@ -7,6 +7,8 @@ import MESSAGES from "./texts/messages.json" with { type: "json" };
 /** Translations of the service's English messages; names in braces stand for any text, which is translated too. */
 const TRANSLATIONS: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(Object.entries(MESSAGES));
 
+const LONGEST = 1000; // characters of a text that may be translated, since patterns take quadratic time
+
 const PATTERNS = [...TRANSLATIONS].filter(([english]) => english.includes("{")).map(([english, says]) => {
   const pieces = english.split(/\{(\w+)\}/);
   const parts = pieces.map((piece, i) => i % 2 === 0 ? RegExp.escape(piece) : `(?<${piece}>.+?)`);
@@ -25,7 +27,7 @@ export function localised({ request }: { readonly request: HttpRequest }, body: 
 
 function translated(english: string, language: Language): string {
   const whole = TRANSLATIONS.get(english)?.[language];
-  if (whole !== undefined) return whole;
+  if (whole !== undefined || english.length > LONGEST) return whole ?? english;
   for (const { regExp, says } of PATTERNS) {
     const { groups } = regExp.exec(english) ?? {};
     const fill = (_: string, name: string) => translated(groups?.[name] ?? "", language);

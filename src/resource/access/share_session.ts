@@ -26,7 +26,7 @@ export function shareSession(
   return { user: uid, group: gid, rateLimit: lowestLimit(own, reservations.limitFor(caller)) };
 }
 
-/** Opens a session for one path of a share; a session that reads a directory reaches all of it, so that requests for files reuse it. */
+/** Opens a session for one path of a share; one that reads a shared directory reaches all of it. The next request reuses a session for the share's own path. */
 export function openShareSession(
   call: Call,
   { server, share, limits }: {
@@ -42,7 +42,7 @@ export function openShareSession(
     ...shareSession(call, server, share),
     scope: mediatedScope(place),
     permission,
-    keep: isDirectory(share) && place === share.path,
+    keep: place === share.path,
     instance: server.instance,
     within: share.path,
     limits,

@@ -114,6 +114,21 @@ Deno.test("download() answers conditional requests without using the share", asy
   await again.text();
 });
 
+Deno.test("download() of a shared file uses the session of the previous one, as of a shared directory", async () => {
+  await using site = await SharingSite.open();
+  for (const path of ["d/ten.txt", "d/"]) {
+    const before = site.site.daemon.sessions.length;
+    const id = await site.share(path);
+    const checked = site.site.daemon.sessions.length;
+    assert.equal(checked, before + 1, "one checks the path");
+    const link = `access/HPC/${id}${path === "d/" ? "/ten.txt" : ""}`;
+    for (let i = 0; i < 10; i++) {
+      assert.equal(await (await site.ask("anonymous", "GET", link)).text(), "0123456789");
+    }
+    assert.equal(site.site.daemon.sessions.length, checked + 1, path);
+  }
+});
+
 Deno.test("download() of a one-time share succeeds for exactly one of 200 parallel clients (D10)", async () => {
   // With shorter timeouts, the service could cut off a client that reads slowly on a busy machine.
   await using site = await SharingSite.open({}, { dataIdleMs: 60_000, clientIdleMs: 60_000 });
@@ -149,7 +164,8 @@ Deno.test("download() of a one-time share continues for the same browser, ranges
   assert.deepEqual(parts.map(({ status, text }) => [status, text]), [[206, "01234"], [206, "56789"]]);
   assert.equal((await ask(ranges, {})).status, 404);
 
-  const broken = await site.share("d/ten.txt", { onetime: true });
+  await Deno.copyFile(`${site.root}/d/ten.txt`, `${site.root}/d/new.txt`); // no session for it is kept
+  const broken = await site.share("d/new.txt", { onetime: true });
   site.site.daemon.sessionFaults.queue.push({ kind: "cut-data", after: 3, then: "226" });
   assert.equal((await ask(broken, {})).text, "broken");
   assert.equal((await ask(broken, {})).text, "0123456789");

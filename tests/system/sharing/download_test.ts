@@ -223,11 +223,14 @@ Deno.test(`exactly one of ${CLIENTS} parallel clients gets a one-time share`, as
 });
 
 Deno.test("a one-time share is not used up by HEAD, 304, 416 or a daemon that fails", async () => {
-  const id = await sharing.share("d/ten.txt", { onetime: true });
+  await Deno.copyFile(`${data}/d/ten.txt`, `${data}/d/faulty.txt`);
+  await Deno.utime(`${data}/d/faulty.txt`, 1_700_000_000, 1_700_000_000); // a new file has no strong validators
+  const id = await sharing.share("d/faulty.txt", { onetime: true });
+  // The session of all these requests.
+  system.daemon().sessionFaults.queue.push({ kind: "reply", to: "RETR", reply: "500 out of order" });
   const { headers } = await sharing.fetch(id, { method: "HEAD" });
   assert.equal((await sharing.fetch(id, { headers: { "If-None-Match": headers.etag ?? "" } })).status, 304);
   assert.equal((await sharing.fetch(id, { headers: { Range: "bytes=99-" } })).status, 416);
-  system.daemon().sessionFaults.queue.push({ kind: "reply", to: "RETR", reply: "500 out of order" });
   assert.equal((await sharing.fetch(id)).status, 502);
   assert.equal((await sharing.fetch(id)).text, "0123456789");
 });
