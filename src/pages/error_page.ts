@@ -9,17 +9,17 @@ import { wantedPage } from "./sign_in_attempt.ts";
 
 /** Shows the error with the request id, and links: to the previous page as filled in, or anew if it is outdated, and for callers without credentials to the sign-in. */
 export function errorPage(
-  asked: PartialCall,
+  call: PartialCall,
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {
   const says = TEXTS.failure;
-  const { request: { method, path, query, headers: shown }, root, base, menu, signIn } = asked;
+  const { request: { method, path, query, headers: shown }, root, base, menu, signIn } = call;
   const before = shown.get("Referer") ?? "";
   const anew = (code === "ERR_PAGE_OUTDATED" || code === "ERR_CONTENT_CHANGED") && "anew";
   const isOwn = before.startsWith(`${base}/`);
   const to = method === "GET" ? wantedPage(`${path.slice(1)}${query === "" ? "" : `?${query}`}`) : "";
-  return pageResponse(asked, {
+  return pageResponse(call, {
     title: message(errorMessage),
     body: markup`${
       status === 401 && signIn === undefined && menu.has("/login") &&

@@ -17,8 +17,8 @@ const PAGES = {
 export type HeaderPage = keyof typeof PAGES;
 
 /** Returns the header of all pages: the pages that the reader can open, and the signed-in user. */
-export function pageHeader(asked: PartialCall, current: HeaderPage | undefined): Markup {
-  const { menu, root, signIn, user } = asked;
+export function pageHeader(call: PartialCall, current: HeaderPage | undefined): Markup {
+  const { menu, root, signIn, user } = call;
   const isOpen = (page: string) =>
     menu.has(`/${page}`) &&
     (page === "" || page === "help" ||
@@ -27,7 +27,7 @@ export function pageHeader(asked: PartialCall, current: HeaderPage | undefined):
     Object.entries(PAGES).filter(([page]) => isOpen(page)).map(([page, name]) =>
       markup`<li><a href="${root}${page}"${page === current && markup` aria-current="page"`}>${name}</a></li>`
     )
-  }</ul></nav><div>${userInfo(asked)}</div></header>`;
+  }</ul></nav><div>${userInfo(call)}</div></header>`;
 }
 
 /** Returns the reader's name with a sign-out button, or the way to sign in. */

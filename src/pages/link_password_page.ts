@@ -22,15 +22,15 @@ const SHARE = /\/(rest\/access|shared|link|drop)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 const SIGNED_IN = "signed-in"; // query of the form that leads to the signed-in page
 
 /** Returns the password form in place of the error for a missing or wrong link password. */
-export function linkPasswordPage(failure: HttpError, asked: PartialCall): HttpResponse | undefined {
-  const { request, query, root } = asked;
+export function linkPasswordPage(failure: HttpError, call: PartialCall): HttpResponse | undefined {
+  const { request, query, root } = call;
   const [, where, server, id] = SHARE.exec(request.path) ?? [];
   const tried = where === "link";
   const signedIn = where === "shared" || query.has(SIGNED_IN);
   if (server === undefined || (failure.code !== "ERR_LINK_PASSWORD" && !tried)) return undefined;
   if (failure.code === "ERR_UNAUTHENTICATED") return redirect(`${root}shared/${server}/${id}`); // for the sign-in
   const isWrong = failure.code === "ERR_LINK_PASSWORD";
-  const page = pageResponse(asked, {
+  const page = pageResponse(call, {
     title: SAYS.title,
     body: markup`<form method="post" action="${root}link/${server}/${id}${signedIn && `?${SIGNED_IN}`}">
 ${

@@ -24,20 +24,20 @@ const NEEDS: PageNeeds = { forms: true };
 const MANY = 20; // number of entries from which the page offers a search
 
 /** Returns the listing page for a reader, produced in pieces. */
-export function listingPage(asked: PartialCall): ListingForm {
+export function listingPage(call: PartialCall): ListingForm {
   return {
     type: PAGE_TYPE,
     headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
     most: 1000,
-    pieces: (listing) => pieces(asked, listing),
+    pieces: (listing) => pieces(call, listing),
   };
 }
 
-function* pieces(asked: PartialCall, listing: Listing): Generator<string, void> {
+function* pieces(call: PartialCall, listing: Listing): Generator<string, void> {
   const { trail, share, upload } = listing;
   const folder = trail.at(-1)?.name ?? share.name;
-  const language = languageOf(asked.request);
-  const { head, tail } = pageFrame(asked, {
+  const language = languageOf(call.request);
+  const { head, tail } = pageFrame(call, {
     title: folder,
     heading: isolated(folder),
     about: aboutShare(share, listing.now),

@@ -32,10 +32,10 @@ const ICON = `data:image/svg+xml,${
 
 /** Returns the markup before and after the body. */
 export function pageFrame(
-  asked: PartialCall,
+  call: PartialCall,
   { title, heading = title, about, current, footer, needs = {} }: Omit<PageContent, "body">,
 ): { readonly head: string; readonly tail: string } {
-  const language = languageOf(asked.request);
+  const language = languageOf(call.request);
   const head = markup`<!doctype html>
 <html lang="${language}" dir="ltr">
 <head>
@@ -48,7 +48,7 @@ export function pageFrame(
 ${Markup.style(STYLE)}
 </head>
 <body>
-${pageHeader(asked, current)}
+${pageHeader(call, current)}
 <main>
 <h1>${heading}</h1>
 ${about !== undefined && markup`<p class="about">${about}</p>`}
@@ -84,16 +84,16 @@ export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, stri
 
 /** Returns a page as response, in the reader's language. */
 export function pageResponse(
-  asked: PartialCall,
+  call: PartialCall,
   { body, needs, ...frame }: PageContent,
   { status, headers }: ResponseFacts = {},
 ): HttpResponse {
   // A signed-in reader can sign out on each page, which is a form.
-  const all = asked.signIn === undefined ? needs : { ...needs, forms: true as const };
-  const { head, tail } = pageFrame(asked, { ...frame, needs: all });
-  const content = markup`${body}`.toString(languageOf(asked.request));
+  const all = call.signIn === undefined ? needs : { ...needs, forms: true as const };
+  const { head, tail } = pageFrame(call, { ...frame, needs: all });
+  const content = markup`${body}`.toString(languageOf(call.request));
   // After the reader signs out, the next user of the browser must not see their pages.
-  const keeping = asked.caller?.kind === "authenticated" ? "no-store" : "no-cache";
+  const keeping = call.caller?.kind === "authenticated" ? "no-store" : "no-cache";
   return textResponse(`${head}${content}${tail}`, PAGE_TYPE, {
     status,
     headers: { "Cache-Control": `private, ${keeping}`, ...headers, ...pageHeaders(all) },

@@ -17,15 +17,15 @@ export class SignInAttempt {
   }
 
   /** Returns the browser's attempt, or a new one. */
-  static of(asked: Pick<PartialCall, "request" | "base">): SignInAttempt {
-    const cookie = cookieOf(asked);
-    return new SignInAttempt(cookie, secretIn(cookie, asked) ?? randomBytes(16).toString("base64url"));
+  static of(call: Pick<PartialCall, "request" | "base">): SignInAttempt {
+    const cookie = cookieOf(call);
+    return new SignInAttempt(cookie, secretIn(cookie, call) ?? randomBytes(16).toString("base64url"));
   }
 
   /** @throws {ERR_PAGE_OUTDATED} Without an attempt. */
-  static require(asked: Pick<PartialCall, "request" | "base">): SignInAttempt {
-    const cookie = cookieOf(asked);
-    const secret = secretIn(cookie, asked);
+  static require(call: Pick<PartialCall, "request" | "base">): SignInAttempt {
+    const cookie = cookieOf(call);
+    const secret = secretIn(cookie, call);
     if (secret === undefined) throw httpError("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
     return new SignInAttempt(cookie, secret);
   }

@@ -50,24 +50,24 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
 /** Returns the sign-in page for callers without credentials, whom the service would otherwise refuse. */
 export function signInPageIfAnonymous(
   { code }: HttpError,
-  asked: PartialCall,
+  call: PartialCall,
   parts: SignInParts,
 ): HttpResponse | undefined {
-  const isAnonymous = code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization");
-  return isAnonymous ? formsPage(asked, parts, {}) : undefined;
+  const isAnonymous = code === "ERR_UNAUTHENTICATED" && !call.request.headers.has("Authorization");
+  return isAnonymous ? formsPage(call, parts, {}) : undefined;
 }
 
 /** Returns the sign-in page after an error; not for cross-site requests, which lack the cookie: a new one would end a sign-in. */
 export function signInFailed(
   failure: HttpError,
-  asked: PartialCall,
+  call: PartialCall,
   parts: SignInParts,
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const text = TEXTS.signIn[asked.request.method === "POST" ? "wrong" : "refused"];
+  const text = TEXTS.signIn[call.request.method === "POST" ? "wrong" : "refused"];
   const diagnostic = isWrong ? text : message(failure.publicMessage);
-  const page = formsPage(asked, parts, { diagnostic, user: asked.userName ?? "" });
+  const page = formsPage(call, parts, { diagnostic, user: call.userName ?? "" });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -152,7 +152,7 @@ export function toSignIn(
 }
 
 function formsPage(
-  asked: PartialCall,
+  call: PartialCall,
   { ways, siteName }: SignInParts,
   { certificate, diagnostic, user }: {
     readonly certificate?: string;
@@ -161,11 +161,11 @@ function formsPage(
   },
 ): HttpResponse {
   const says = TEXTS.signIn;
-  const attempt = SignInAttempt.of(asked);
-  const to = wantedPage(asked.query.get("to"));
+  const attempt = SignInAttempt.of(call);
+  const to = wantedPage(call.query.get("to"));
   const query = to === "" ? "" : `?to=${encodeURIComponent(to)}`;
-  const form = (content: Content) => tokenForm(`${asked.root}login${query}`, attempt.derive("form"), content);
-  const page = pageResponse(asked, {
+  const form = (content: Content) => tokenForm(`${call.root}login${query}`, attempt.derive("form"), content);
+  const page = pageResponse(call, {
     title: says.title.with({ site: siteName }),
     body: [
       diagnostic !== undefined &&
@@ -178,7 +178,7 @@ function formsPage(
       }></p>
 <p><button>${says.button}</button></p>`),
       [...ways.providers].map(([name, { title }]) =>
-        markup`<p><a class="button" href="${asked.root}login/${encodeURIComponent(name)}${query}">${
+        markup`<p><a class="button" href="${call.root}login/${encodeURIComponent(name)}${query}">${
           says.byProvider.with({ title })
         }</a></p>`
       ),
@@ -197,11 +197,11 @@ function formsPage(
 const SHARE = /\/(rest\/access|shared)\/([^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
 /** Redirects an anonymous browser to the page of a share for signed-in browsers, then to the sign-in. Programs get the 401. */
-export function signInForShare(failure: HttpError, asked: PartialCall): HttpResponse | undefined {
-  const { request, query, root } = asked;
+export function signInForShare(failure: HttpError, call: PartialCall): HttpResponse | undefined {
+  const { request, query, root } = call;
   const [, where, share = ""] = SHARE.exec(request.path) ?? [];
   const page = `shared/${share}${query.size > 0 ? `?${query}` : ""}`;
-  if (where === "shared") return toSignIn(failure, asked, page);
+  if (where === "shared") return toSignIn(failure, call, page);
   const isBrowser = request.method === "GET" && /\btext\/html\b/i.test(request.headers.get("Accept") ?? "");
   if (!isBrowser || failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) {
     return undefined;

@@ -66,7 +66,7 @@ interface Handling extends Trace {
   readonly log: Logger;
   readonly signal: AbortSignal;
   accepted: Acceptance;
-  asked: PartialCall;
+  call: PartialCall;
 }
 
 class Requests {
@@ -86,8 +86,8 @@ class Requests {
     const query = new URLSearchParams(request.query);
     const { externalUrl: base } = this.parts;
     const { menu } = this.#router;
-    const asked = { request, query, base, root: pathToRoot(request.path), menu, requestId };
-    const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, asked };
+    const call = { request, query, base, root: pathToRoot(request.path), menu, requestId };
+    const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, call };
     let response: HttpResponse;
     let failure: HttpError | undefined;
     try {
@@ -107,11 +107,11 @@ class Requests {
   }
 
   async #refuse(failure: HttpError, handling: Handling): Promise<HttpResponse> {
-    const { route, asked, accepted, dn, claimed, requestId } = handling;
-    const page = accepted.prefersHtml && await route?.failed?.(failure, { userName: claimed, ...asked });
+    const { route, call, accepted, dn, claimed, requestId } = handling;
+    const page = accepted.prefersHtml && await route?.failed?.(failure, { userName: claimed, ...call });
     const response = page
       ? withHeadersOf(failure, page)
-      : await errorResponse(failure, requestId, accepted, asked);
+      : await errorResponse(failure, requestId, accepted, call);
     if (dn === undefined && claimed !== undefined) {
       handling.facts = { ...handling.facts, user: this.parts.admin.parts.shown(claimed) };
     }
@@ -119,7 +119,7 @@ class Requests {
       response.headers.set("WWW-Authenticate", this.parts.challenge); // RFC 9110, 15.5.2
     }
     // Another challenge would open a password dialog in a browser whose sign-in ended.
-    if (response.status === 401 && isBrowser(asked)) response.headers.set("WWW-Authenticate", "Bearer");
+    if (response.status === 401 && isBrowser(call)) response.headers.set("WWW-Authenticate", "Bearer");
     return response;
   }
 
@@ -138,7 +138,7 @@ class Requests {
     if (!isHealth(path)) this.parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : pathToRoot(path);
-    const asked = handling.asked = { ...handling.asked, base, root };
+    const partial = handling.call = { ...handling.call, base, root };
     const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const { route, params } = await this.#match(path, given, handling);
@@ -155,7 +155,7 @@ class Requests {
     const identified = await identify(given, route, this.parts);
     const { caller, user } = identified;
     const call: Call = {
-      ...asked,
+      ...partial,
       ...identified,
       recognise: this.#recogniser(facts, given),
       admit: (address, uid) =>
@@ -170,7 +170,7 @@ class Requests {
       log,
       signal,
     };
-    handling.asked = call;
+    handling.call = call;
     checkQuery(call.query, route.query);
     const { answer, page } = route;
     const wantsPage = page !== undefined && accepted.prefersHtml;
@@ -186,7 +186,7 @@ class Requests {
       return this.#router.match(given.method, path);
     } catch (error) {
       const reader = handling.accepted.prefersHtml && await browserUser(given, this.parts);
-      handling.asked = { ...handling.asked, ...reader };
+      handling.call = { ...handling.call, ...reader };
       throw error;
     }
   }
@@ -199,8 +199,8 @@ class Requests {
       const shown = authorization.kind === "none" ? facts : { clientAddress: facts.clientAddress };
       const { chain } = this.parts;
       const authenticators = chain.authenticators.filter(({ name }) => name === (by ?? name));
-      const asked = { ...this.parts, chain: { ...chain, authenticators } };
-      return recognise({ ...shown, authorization }, given, asked);
+      const parts = { ...this.parts, chain: { ...chain, authenticators } };
+      return recognise({ ...shown, authorization }, given, parts);
     };
   }
 

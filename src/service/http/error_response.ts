@@ -14,13 +14,13 @@ export async function errorResponse(
   error: HttpError,
   requestId: string,
   accepted: Acceptance,
-  asked?: PartialCall,
+  call?: PartialCall,
 ): Promise<HttpResponse> {
   const body = error.body(requestId);
-  if (accepted.prefersHtml && asked !== undefined) {
-    return (await import("../../pages/error_page.ts")).errorPage(asked, body, error.headers);
+  if (accepted.prefersHtml && call !== undefined) {
+    return (await import("../../pages/error_page.ts")).errorPage(call, body, error.headers);
   }
-  if (asked?.request.headers.get("Sec-Fetch-Site") !== "same-origin") return jsonResponse(body, error);
+  if (call?.request.headers.get("Sec-Fetch-Site") !== "same-origin") return jsonResponse(body, error);
   const { localised } = await import("../../pages/messages.ts"); // the script of a page shows it
-  return jsonResponse(localised(asked, body), error);
+  return jsonResponse(localised(call, body), error);
 }

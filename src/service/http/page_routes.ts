@@ -24,27 +24,27 @@ const fileActions = () => import("../../pages/own_files/file_actions.ts");
 const linkPages = () => import("../../pages/link_password_page.ts");
 
 /** Redirects to the sign-in page, which leads back to `page`. */
-export async function toSignIn(failure: HttpError, asked: PartialCall, page: string) {
-  return (await signInPages()).toSignIn(failure, asked, page);
+export async function toSignIn(failure: HttpError, call: PartialCall, page: string) {
+  return (await signInPages()).toSignIn(failure, call, page);
 }
 
 /** Redirects from pages below `page` to the sign-in page, which leads back to them or, after a form, to `page`. */
 function toSignInBelow(page: string): Route["failed"] {
-  return (failure, asked) => {
-    const { method, path, query } = asked.request;
+  return (failure, call) => {
+    const { method, path, query } = call.request;
     const here = method === "GET" ? path.slice(`${path}/`.indexOf(`/${page}/`) + 1) : page;
-    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${here}?${query}` : here);
+    return toSignIn(failure, call, method === "GET" && query !== "" ? `${here}?${query}` : here);
   };
 }
 
 /** Redirects from a share to the sign-in page, which leads back. */
-export async function signInForShare(failure: HttpError, asked: PartialCall) {
-  return (await signInPages()).signInForShare(failure, asked);
+export async function signInForShare(failure: HttpError, call: PartialCall) {
+  return (await signInPages()).signInForShare(failure, call);
 }
 
 /** Returns the form for the password of a link, if the error asks for one. */
-export async function linkPasswordPage(failure: HttpError, asked: PartialCall) {
-  return (await linkPages()).linkPasswordPage(failure, asked);
+export async function linkPasswordPage(failure: HttpError, call: PartialCall) {
+  return (await linkPages()).linkPasswordPage(failure, call);
 }
 
 /** Downloads from a share, with pages for browsers. */
@@ -70,7 +70,7 @@ export function loginRoute(
       return redirect("./"); // to the status page
     },
     page: async (call) => (await signInPages()).signInPage(call, parts),
-    failed: async (failure, asked) => (await signInPages()).signInPageIfAnonymous(failure, asked, parts),
+    failed: async (failure, call) => (await signInPages()).signInPageIfAnonymous(failure, call, parts),
   };
 }
 
@@ -140,8 +140,8 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
 
 /** Shares for signed-in browsers, whose sign-in `/rest/` ignores. */
 function sharedRoutes(sharing: SharingParts): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked);
+  const failed: Route["failed"] = async (failure, call) =>
+    await linkPasswordPage(failure, call) ?? await signInForShare(failure, call);
   const form: Route["answer"] = async (call) => (await uploadPages()).uploadByOwnForm(call, sharing);
   return ["/shared/:server/:id", "/shared/:server/:id/*rest"].flatMap((path) =>
     table(
@@ -169,9 +169,9 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
       permission: "GET",
       signedIn: true,
       checksCapabilities: true,
-      failed: async (failure, asked) =>
+      failed: async (failure, call) =>
         hasSignIn || failure.code !== "ERR_UNAUTHENTICATED"
-          ? await linkPasswordPage(failure, asked)
+          ? await linkPasswordPage(failure, call)
           : undefined,
     }],
     ["POST", "/drop/:server/:id", form, drop],
@@ -196,8 +196,8 @@ function ownFileRoutes(parts: DavParts): Route[] {
 }
 
 function signInRoutes(parts: SignInParts): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    (await signInPages()).signInFailed(failure, asked, parts);
+  const failed: Route["failed"] = async (failure, call) =>
+    (await signInPages()).signInFailed(failure, call, parts);
   const login = { failed, audit: "login" } as const;
   const form = { ...FORM, ...login };
   const providers: readonly Row[] = [
@@ -241,8 +241,8 @@ const deviceLogins = () => import("../../resource/device_login.ts");
 
 /** Returns the routes of device logins (RFC 8628): endpoints for programs, and the page for their users. */
 function deviceRoutes(parts: DevicePageParts): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    toSignIn(failure, asked, (await devicePages()).devicePageOf(asked.query));
+  const failed: Route["failed"] = async (failure, call) =>
+    toSignIn(failure, call, (await devicePages()).devicePageOf(call.query));
   const { begin, token, script, page } = DEVICE_PATHS;
   const beginLogin: Route["answer"] = async (call) =>
     (await deviceLogins()).beginDeviceLogin(call, parts, (await import("../../pages/qr_picture.ts")).qrText);

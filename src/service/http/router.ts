@@ -38,7 +38,7 @@ export interface Route {
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse; // answers callers that prefer a page
   /** Returns a page for an error; `undefined` selects the error page. */
-  readonly failed?: (failure: HttpError, asked: PartialCall) => Promise<HttpResponse | undefined>;
+  readonly failed?: (failure: HttpError, call: PartialCall) => Promise<HttpResponse | undefined>;
   /** Types of the query's parameters by name; absent: the query is not checked. */
   readonly query?: Readonly<Record<string, QueryType>>;
 }

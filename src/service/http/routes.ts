@@ -98,7 +98,7 @@ function listRoutes({ servers, facts, sharing, files, signIn, devices }: RoutePa
     ["GET", "/rest/auth", list],
     ["GET", "/", list, {
       signedIn: true,
-      failed: async (failure, asked) => signIn && await toSignIn(failure, asked, ""),
+      failed: async (failure, call) => signIn && await toSignIn(failure, call, ""),
     }],
   );
 }

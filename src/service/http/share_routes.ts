@@ -40,8 +40,8 @@ function ownersRoutes(parts: SharingParts): Route[] {
 
 /** Access to shared files (rest-api.md 1.13). */
 function usersRoutes(parts: SharingParts, signIn: boolean): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    await linkPasswordPage(failure, asked) ?? (signIn ? await signInForShare(failure, asked) : undefined);
+  const failed: Route["failed"] = async (failure, call) =>
+    await linkPasswordPage(failure, call) ?? (signIn ? await signInForShare(failure, call) : undefined);
   const session: Route["answer"] = (call) => sharedUftpSession(call, parts);
   const json = { consumes: "application/json", produces: JSON_TYPE } as const;
   return table(
