@@ -81,7 +81,6 @@ const FAULTS: readonly Fault[] = [
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 const { system } = sharing;
-const file = await sharing.share("d/ten.txt");
 const folder = await sharing.share("d");
 
 for (const { what, fault, status, path, long = false } of FAULTS) {
@@ -89,6 +88,9 @@ for (const { what, fault, status, path, long = false } of FAULTS) {
     name: `a daemon that ${what} while it serves a share fails only that request`,
     ignore: long && !LONG,
     async fn() {
+      const name = `d/${fault.kind}-${what.replaceAll(" ", "-")}.txt`; // the service keeps no session for it yet
+      await Deno.copyFile(`${sharing.data}/d/ten.txt`, `${sharing.data}/${name}`);
+      const file = await sharing.share(name);
       system.daemon().sessionFaults.always = fault;
       const began = performance.now();
       const before = system.log.length;

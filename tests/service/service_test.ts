@@ -131,7 +131,7 @@ const PATHS = {
     "/login": "GET, HEAD, POST",
     "/logout": "POST",
     "/tokens": "GET, HEAD, POST",
-    "/tokens/1": "POST",
+    "/tokens/1": "POST, GET, HEAD",
   },
   share: {
     "/rest/share": "GET, HEAD",
@@ -146,9 +146,9 @@ const PATHS = {
     "/rest/access/HPC/1/a/b": "GET, HEAD, PUT",
     "/rest/access/token": "GET, HEAD",
     "/rest/access/certificate": "GET, HEAD",
-    "/link/HPC/1": "POST",
-    "/drop/HPC/1": "POST",
-    "/drop/HPC/1/a": "POST",
+    "/link/HPC/1": "GET, HEAD, POST",
+    "/drop/HPC/1": "GET, HEAD, POST",
+    "/drop/HPC/1/a": "GET, HEAD, POST",
   },
   admin: { "/rest/admin": "GET, HEAD", "/rest/admin/actions/ban": "POST" },
   "auth share": {

@@ -353,14 +353,15 @@ export class DaemonSession {
 
   async #openPort(): Promise<GuardedSocket> {
     const { ports, reconnect } = this.parts;
-    try {
-      return await ports.open(this.#control);
-    } catch (error) {
+    this.#unfinished++; // no other request gets a session that cannot open data connections
+    const opened = await ports.open(this.#control).catch(async (error) => {
       if (!(error instanceof DataPortRefused)) throw error;
       this.#control.close();
       this.#control = await reconnect();
       return await ports.open(this.#control);
-    }
+    });
+    this.#unfinished--;
+    return opened;
   }
 }
 

@@ -64,11 +64,11 @@ Deno.test("ListingPart sorts long names only by their beginnings, and loses no e
   const names = (length: number) => Array.from({ length: 1500 }, (_, i) => `${"\ufdfa".repeat(length)}${i}`);
   const milliseconds = (names: readonly string[]) => {
     const entries = names.map(entry);
-    const begun = process.cpuUsage();
+    const begun = process.threadCpuUsage();
     const part = new ListingPart(PLAIN);
     for (const each of entries) part.add(each);
     assert.equal(part.finish().entries.length, names.length);
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.threadCpuUsage(begun);
     return (user + system) / 1000;
   };
   const least = (names: readonly string[]) => Math.min(...[1, 2, 3].map(() => milliseconds(names)));

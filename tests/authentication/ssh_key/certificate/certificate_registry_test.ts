@@ -218,8 +218,8 @@ Deno.test("CertifiedUsers simulates the login of a user whom a certificate names
 
 /** Returns the processor time of work, in milliseconds. */
 async function costOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   await work();
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000;
 }
