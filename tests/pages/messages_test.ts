@@ -45,6 +45,13 @@ Deno.test("each translated message is one of the service's", async () => {
   }
 });
 
+Deno.test("message() leaves texts beyond 1,000 characters in English, since their translation takes quadratic time", () => {
+  for (const [length, isTranslated] of [[990, true], [1001, false], [10_000_000, false]] as const) {
+    const english = `${"x".repeat(length - " is missing".length)} is missing`;
+    assert.equal(say(english, "de").endsWith(" fehlt"), isTranslated, String(length));
+  }
+});
+
 async function* filesBelow(folder: URL): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     if (isDirectory) yield* filesBelow(new URL(`${name}/`, folder));

@@ -42,7 +42,7 @@ export class GuardedSocket {
   /** Begins to read, so that the end of an idle connection shows. */
   watchIdle(): void {
     if (this.#early !== undefined) return;
-    const bytes = new Uint8Array(4096);
+    const bytes = new Uint8Array(1024); // fits into the buffer of the next read, which is for replies
     const count = this.connection.read(bytes).catch(() => null).finally(() =>
       this.stirred = this.#early !== undefined
     );
